@@ -1,0 +1,1 @@
+"""fairroll: a dice service whose every roll anybody can verify."""
