@@ -1,0 +1,119 @@
+"""The only door to a person's choice: questions, options, and who answers them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from fairroll_rules.errors import AnswerError
+
+
+class Who(Enum):
+    """Who decides a question."""
+
+    PLAYER = "player"
+    GAME_MASTER = "game master"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One possible answer: `id` in upper snake case, unique in its question, and what it means in a sentence."""
+
+    id: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A choice after seeing faces.
+
+    `kind` names the choice in upper snake case (`REMOVE`, `CHANGE`); `preset` is the id of the option that the
+    declared `policy` picks, None where the policy is ASK.
+    """
+
+    kind: str
+    who: Who
+    options: tuple[Option, ...]
+    preset: str | None
+    policy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A question that was answered: `id` is its place in the roll, `policy` is empty where a person answered."""
+
+    id: str
+    kind: str
+    who: Who
+    option: str
+    policy: str
+    actor: str
+
+
+@dataclass(slots=True)
+class Position:
+    """Where a roll stands: the call counters that lead to the running part, and its innermost label.
+
+    The path names a part by counters alone, so that a label never changes which draws a part is fed.
+    """
+
+    path: tuple[int, ...] = ()
+    actor: str = ""
+    calls: int = 0
+    questions: int = 0
+
+    def inner(self, actor: str) -> Position:
+        """Return the position of the next part called from here."""
+        self.calls += 1
+        return Position((*self.path, self.calls - 1), actor or self.actor)
+
+    def question_id(self) -> str:
+        """Return the id of the next question asked here: path and number, such as `0.2:1`."""
+        self.questions += 1
+        return f"{'.'.join(map(str, self.path))}:{self.questions - 1}"
+
+
+class Decisions(ABC):
+    """The door: a rule asks, someone else answers."""
+
+    @abstractmethod
+    def ask(self, *questions: Question) -> tuple[str, ...]:
+        """Return the id of the chosen option for each question; all are asked at once.
+
+        Raises:
+            AnswerError: no policy answers (ASK) and nobody else does, or a given answer is not an option.
+        """
+
+
+@dataclass(slots=True)
+class GivenAnswers(Decisions):
+    """Answers given in the order of the questions; where they end, the policies answer."""
+
+    answers: Sequence[str] = ()
+    position: Position = field(default_factory=Position)
+    log: list[Decision] = field(default_factory=list)
+    used: int = 0
+
+    def ask(self, *questions: Question) -> tuple[str, ...]:
+        """Answer each question from what was given, then from its preset."""
+        return tuple(self._answer(question) for question in questions)
+
+    def _answer(self, question: Question) -> str:
+        given = self.used < len(self.answers)
+        option = self.answers[self.used] if given else question.preset
+        if option is None:
+            raise AnswerError("DECISION_OPEN", f"nobody answers {question.kind}: its policy is ASK", value=question.kind)
+        if all(option != known.id for known in question.options):
+            ids = tuple(known.id for known in question.options)
+            raise AnswerError(
+                "OPTION_UNKNOWN", f"{question.kind} has no such option", value=option, expected=ids
+            )
+        self.used += given
+        policy = "" if given else question.policy
+        position = self.position
+        self.log.append(
+            Decision(position.question_id(), question.kind, question.who, option, policy, position.actor)
+        )
+        return option

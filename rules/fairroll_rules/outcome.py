@@ -1,0 +1,57 @@
+"""What the outcomes of all systems are made of: dice with their fates, and text for the table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Fate(Enum):
+    """What happened to a die."""
+
+    KEPT = 1
+    DROPPED = 2
+    REROLLED = 3
+    EXPLODED = 4
+    CLAMPED = 5
+    SUCCESS = 6
+    FAILURE = 7
+    CRITICAL = 8
+    FUMBLE = 9
+    ADDED = 10
+    SAVED = 11
+    GIVEN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Die:
+    """One die of an outcome: its draw's index in the check, its value by the rule, and its fates in order."""
+
+    draw: int
+    value: int
+    fates: tuple[Fate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The outcome in words: one line for the table, and the explanation step by step. Never signed."""
+
+    line: str
+    steps: tuple[str, ...]
+
+    def plain(self) -> str:
+        """Return the line and the numbered steps as plain text."""
+        return "\n".join((self.line, *(f"  {number}. {step}" for number, step in enumerate(self.steps, 1))))
+
+    def markdown(self) -> str:
+        """Return the line in bold and the steps as a numbered list, with Markdown's own signs escaped."""
+        numbered = (f"{number}. {escape(step)}" for number, step in enumerate(self.steps, 1))
+        return "\n".join((f"**{escape(self.line)}**", "", *numbered)).rstrip()
+
+
+_MARKDOWN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>#|~!"})
+
+
+def escape(text: str) -> str:
+    """Return text in which no sign has a meaning in Markdown."""
+    return text.translate(_MARKDOWN_SIGNS)
