@@ -48,15 +48,15 @@ class StateError(FairrollError):
 
 
 class KeyFileError(FairrollError):
-    """The operator's key or trust files are missing, exposed or contradict each other."""
+    """The operator's key or trust files are missing, exposed or in contradiction."""
 
 
 class ServiceError(FairrollError):
-    """The service itself failed: neither the caller's nor the operator's input is at fault."""
+    """The service itself failed, whatever the caller or the operator did."""
 
 
 class Step(IntEnum):
-    """The numbered steps of verification (protocol section 6); 0 is judging the key list."""
+    """The steps of verification (protocol section 6); 0 is judging the key list."""
 
     KEY_LIST = 0
     SIGNATURE = 1
