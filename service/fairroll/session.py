@@ -104,7 +104,7 @@ class Session:
 
     def __post_init__(self) -> None:
         for name in ("origin", "tenant", "table"):
-            _check_name(getattr(self, name), name)
+            check_name(getattr(self, name), name)
         if not _KEY_ID.fullmatch(self.vrf_key_id):
             raise RequestError(
                 "KEY_ID_MALFORMED",
@@ -248,17 +248,12 @@ def check_seq(seq: int) -> None:
         )
 
 
-def _check_length(part: bytes, name: str) -> None:
-    if len(part) != HASH_BYTES:
-        raise RequestError(
-            "CONTRIBUTION_LENGTH",
-            f"{name} has 32 bytes",
-            field=f"session.contributions.{name}",
-            value=str(len(part)),
-        )
+def check_name(text: str, name: str) -> None:
+    """Return if the text of this session field has 1..200 bytes of UTF-8.
 
-
-def _check_name(text: str, name: str) -> None:
+    Raises:
+        RequestError: it has not, or is no valid Unicode.
+    """
     try:
         size_bytes = len(text.encode())
     except UnicodeEncodeError as error:
@@ -271,6 +266,16 @@ def _check_name(text: str, name: str) -> None:
             limit=f"{name}_bytes",
             maximum=MAX_NAME_BYTES,
             value=str(size_bytes),
+        )
+
+
+def _check_length(part: bytes, name: str) -> None:
+    if len(part) != HASH_BYTES:
+        raise RequestError(
+            "CONTRIBUTION_LENGTH",
+            f"{name} has 32 bytes",
+            field=f"session.contributions.{name}",
+            value=str(len(part)),
         )
 
 

@@ -1,0 +1,114 @@
+"""Files that keep a secret or must never be half written."""
+
+import os
+import stat
+from pathlib import Path
+from tempfile import mkstemp
+
+from fairroll.errors import KeyFileError
+
+PRIVATE_FILE_MODE = 0o600
+PRIVATE_DIRECTORY_MODE = 0o700
+MAX_FILE_BYTES = 4 * 2**20
+
+
+def create(path: Path, content: bytes, mode: int = PRIVATE_FILE_MODE) -> None:
+    """Write a file that does not exist yet, with its mode from the first moment on.
+
+    Raises:
+        KeyFileError: it exists, or cannot be written.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            os.fsync(file.fileno())
+    except FileExistsError as error:
+        raise KeyFileError("FILE_EXISTS", f"{path.name} exists and is left as it is", field=path.name) from error
+    except OSError as error:
+        raise _failed("FILE_NOT_WRITTEN", path, error) from error
+
+
+def replace(path: Path, content: bytes, mode: int) -> None:
+    """Write a file so that a reader sees the old content or the new, never a part.
+
+    Raises:
+        KeyFileError: it cannot be written.
+    """
+    try:
+        descriptor, temporary = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+                os.fsync(file.fileno())
+            Path(temporary).chmod(mode)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink()
+            raise
+    except OSError as error:
+        raise _failed("FILE_NOT_WRITTEN", path, error) from error
+
+
+def read(path: Path) -> bytes:
+    """Read a public file of at most 4 MiB.
+
+    Raises:
+        KeyFileError: it cannot be read or is larger.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_FILE_BYTES + 1)
+    except OSError as error:
+        raise _failed("FILE_NOT_READ", path, error) from error
+    if len(content) > MAX_FILE_BYTES:
+        raise KeyFileError("FILE_TOO_LARGE", f"{path.name} has more than 4 MiB", field=path.name)
+    return content
+
+
+def read_private(path: Path) -> bytes:
+    """Read a secret file, unless others could have read it too.
+
+    Allowed is the owner alone. Where another user, such as root, owns the file and lends
+    it, its group may read: so Kubernetes mounts a secret for a user who is not root.
+    (PostgreSQL has the same rule for its server key.)
+
+    Raises:
+        KeyFileError: it cannot be read, or others can read or write it.
+    """
+    try:
+        with path.open("rb") as file:
+            # Asked of the open file, so that what is judged is what is read.
+            status = os.fstat(file.fileno())
+            own = status.st_uid == os.geteuid()
+            forbidden = 0o077 if own else 0o037
+            if stat.S_IMODE(status.st_mode) & forbidden:
+                raise KeyFileError(
+                    "KEY_FILE_EXPOSED",
+                    f"{path.name} is open to others; make it readable by its owner alone",
+                    field=path.name,
+                    value=f"{stat.S_IMODE(status.st_mode):04o}",
+                )
+            return file.read(MAX_FILE_BYTES)
+    except OSError as error:
+        raise _failed("FILE_NOT_READ", path, error) from error
+
+
+def make_private_directory(path: Path) -> None:
+    """Make a directory that only its owner enters; one that exists must be such.
+
+    Raises:
+        KeyFileError: it cannot be made, or others may enter it.
+    """
+    try:
+        path.mkdir(mode=PRIVATE_DIRECTORY_MODE, parents=True, exist_ok=True)
+        mode = stat.S_IMODE(path.stat().st_mode)
+    except OSError as error:
+        raise _failed("DIRECTORY_NOT_MADE", path, error) from error
+    if mode & 0o077:
+        raise KeyFileError("DIRECTORY_EXPOSED", f"{path.name} is open to others", field=path.name, value=f"{mode:04o}")
+
+
+def _failed(reason: str, path: Path, error: OSError) -> KeyFileError:
+    """Name the file and the cause; the whole path is the operator's own business."""
+    return KeyFileError(reason, f"{path.name}: {error.strerror}", field=path.name)
