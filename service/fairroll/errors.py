@@ -15,8 +15,12 @@ class FairrollError(Exception):
         message: one sentence for people; holds no path and no secret.
         field: the offending field as the contract spells it (`session.table`), or "".
         limit: the name of the limit that was passed (`table_bytes`), or "".
-        maximum: the greatest value that the limit allows, or None.
+        minimum: the least value that the range allows, or None.
+        maximum: the greatest value that the limit or range allows, or None.
         value: what was given, as text, or "".
+        span: first code point of the notation at fault and the one after its last, or None.
+        expected: what could have stood there.
+        hint: a way out, or "".
     """
 
     def __init__(
@@ -26,8 +30,12 @@ class FairrollError(Exception):
         *,
         field: str = "",
         limit: str = "",
+        minimum: int | None = None,
         maximum: int | None = None,
         value: str = "",
+        span: tuple[int, int] | None = None,
+        expected: tuple[str, ...] = (),
+        hint: str = "",
     ) -> None:
         """Keep the reason, the message and the hints for the mapping."""
         super().__init__(message)
@@ -35,8 +43,12 @@ class FairrollError(Exception):
         self.message = message
         self.field = field
         self.limit = limit
+        self.minimum = minimum
         self.maximum = maximum
         self.value = value
+        self.span = span
+        self.expected = expected
+        self.hint = hint
 
 
 class RequestError(FairrollError):
