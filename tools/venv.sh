@@ -50,10 +50,12 @@ if [ -n "$moved" ] || ! works; then
 fi
 
 rm -f "$stamp"
-pip() { "$folder/bin/python" -m pip install --quiet --no-input --disable-pip-version-check "$@"; }
+# Twice quiet: errors only. Its warnings are about the machine's own settings.
+pip() { "$folder/bin/python" -m pip install -qq --no-input --disable-pip-version-check "$@"; }
 echo "Installing the $kind packages into $folder (a minute or two the first time)"
 for lock in $locks; do
-    pip --require-hashes -r "requirements/$lock.lock"
+    # PEP 517 for the peers' sake: one comes as old-style source only.
+    pip --use-pep517 --require-hashes -r "requirements/$lock.lock"
 done
 if [ "$kind" != peers ]; then
     # Its dependencies and its build tool are in the locks.
