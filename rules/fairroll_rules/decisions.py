@@ -87,6 +87,20 @@ class Decisions(ABC):
         """
 
 
+def decision_open(question: Question) -> AnswerError:
+    """Return the error for a question that nobody answers."""
+    return AnswerError(
+        "DECISION_OPEN",
+        f"nobody answers {question.kind}: its policy is ASK",
+        value=question.kind,
+        expected=_ids(question),
+    )
+
+
+def _ids(question: Question) -> tuple[str, ...]:
+    return tuple(option.id for option in question.options)
+
+
 @dataclass(slots=True)
 class GivenAnswers(Decisions):
     """Answers given in the order of the questions; where they end, the policies answer."""
@@ -104,16 +118,15 @@ class GivenAnswers(Decisions):
         given = self.used < len(self.answers)
         option = self.answers[self.used] if given else question.preset
         if option is None:
-            raise AnswerError("DECISION_OPEN", f"nobody answers {question.kind}: its policy is ASK", value=question.kind)
+            raise decision_open(question)
         if all(option != known.id for known in question.options):
-            ids = tuple(known.id for known in question.options)
+            if not given:
+                raise ValueError(f"the policy {question.policy} of {question.kind} picks {option}, not an option")
             raise AnswerError(
-                "OPTION_UNKNOWN", f"{question.kind} has no such option", value=option, expected=ids
+                "OPTION_UNKNOWN", f"{question.kind} has no such option", value=option, expected=_ids(question)
             )
         self.used += given
         policy = "" if given else question.policy
         position = self.position
-        self.log.append(
-            Decision(position.question_id(), question.kind, question.who, option, policy, position.actor)
-        )
+        self.log.append(Decision(position.question_id(), question.kind, question.who, option, policy, position.actor))
         return option

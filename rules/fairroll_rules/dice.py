@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
-from typing import TypeVar, overload
+from typing import NamedTuple, TypeVar, overload
 
-from fairroll_rules.decisions import Decisions, GivenAnswers, Position
+from fairroll_rules.decisions import Decisions, GivenAnswers
 from fairroll_rules.errors import LimitReached
 from fairroll_rules.limits import MAX_AGAIN, MAX_DRAWS
 
@@ -49,15 +48,22 @@ class Face(int):
         return face
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """One face asked for and answered; `of` is the draw that it follows, None for a first roll."""
+class Draw(NamedTuple):
+    """One face asked for and answered; `of` is the draw that it follows, None for a first roll.
+
+    A named tuple, since one is made for every die and a frozen dataclass costs three times as much.
+    """
 
     sides: int
     face: int
     purpose: Purpose
     of: int | None
     actor: str
+
+
+_ROLL = Purpose.ROLL
+_new_face = int.__new__
+_new_draw = tuple.__new__
 
 
 class Dice(ABC):
@@ -125,35 +131,52 @@ class DrawnDice(Dice):
         self.log: list[Draw] = []
         self._source = source
         self._max_draws = max_draws
+        self._first: dict[int, int] = {}
         self._times_again: dict[int, int] = {}
 
     def roll(self, sides: int) -> Face:
         """Roll one die."""
-        return self._draw(sides, Purpose.ROLL, None)
+        return self._draw(sides, _ROLL, None)
 
     def pool(self, count: int, sides: int) -> tuple[Face, ...]:
         """Roll `count` dice in a row."""
-        return tuple([self._draw(sides, Purpose.ROLL, None) for _ in range(count)])
+        log = self.log
+        start = len(log)
+        if start + count > self._max_draws:
+            return tuple([self._draw(sides, _ROLL, None) for _ in range(count)])
+        # `_draw` written out: most dice are rolled here, a quarter cheaper so.
+        source, actor, faces = self._source, self.decisions.position.actor, []
+        for index in range(start, start + count):
+            number = source(sides)
+            log.append(_new_draw(Draw, (sides, number, _ROLL, None, actor)))
+            face = _new_face(Face, number)
+            face.sides = sides
+            face.draw = index
+            faces.append(face)
+        return tuple(faces)
 
     def again(self, face: Face, purpose: Purpose) -> Face:
         """Roll that die once more."""
-        times = self._times_again.get(face.draw, 0) + 1
+        first = self._first.get(face.draw, face.draw)
+        times = self._times_again.get(first, 0) + 1
         if times > MAX_AGAIN:
             raise LimitReached(
                 "LIMIT_REACHED", "one die was rolled again too often", limit="again_per_die", maximum=MAX_AGAIN
             )
         following = self._draw(face.sides, purpose, face.draw)
-        self._times_again[following.draw] = times
+        self._first[following.draw] = first
+        self._times_again[first] = times
         return following
 
     def part(self, function: Part[V, D], *args: object, actor: str = "") -> tuple[V, D]:
         """Run a step at a path of its own."""
-        outer = self.decisions.position
-        self.decisions.position = outer.inner(actor)
+        decisions = self.decisions
+        outer = decisions.position
+        decisions.position = outer.inner(actor)
         try:
-            return function(self, self.decisions, *args)
+            return function(self, decisions, *args)
         finally:
-            self.decisions.position = outer
+            decisions.position = outer
 
     def parts(  # type: ignore[override]  # the two overloads of the door, answered by one body
         self,
@@ -170,12 +193,16 @@ class DrawnDice(Dice):
         return (values if merge is None else reduce(merge, values)), details
 
     def _draw(self, sides: int, purpose: Purpose, of: int | None) -> Face:
+        # Every die passes here, so no constructor written in Python.
         index = len(self.log)
         if index >= self._max_draws:
             raise LimitReached("LIMIT_REACHED", "the draws are used up", limit="draws", maximum=MAX_DRAWS)
-        face = self._source(sides)
-        self.log.append(Draw(sides, face, purpose, of, self.decisions.position.actor))
-        return Face(face, sides, index)
+        number = self._source(sides)
+        self.log.append(_new_draw(Draw, (sides, number, purpose, of, self.decisions.position.actor)))
+        face = _new_face(Face, number)
+        face.sides = sides
+        face.draw = index
+        return face
 
 
 __all__ = ["Decisions", "Dice", "Draw", "DrawnDice", "Face", "Part", "Purpose", "Source"]

@@ -22,7 +22,7 @@ class RuleError(Exception):
     `hint` are set by the notation.
     """
 
-    def __init__(  # noqa: PLR0913  an error carries all that its mapping to a status needs
+    def __init__(
         self,
         reason: str,
         message: str,
@@ -36,7 +36,7 @@ class RuleError(Exception):
         expected: tuple[str, ...] = (),
         hint: str = "",
     ) -> None:
-        super().__init__(message)
+        super().__init__(reason, message)  # what unpickling calls again: odds may run in another process
         self.reason = reason
         self.message = message
         self.field = field
@@ -47,6 +47,9 @@ class RuleError(Exception):
         self.span = span
         self.expected = expected
         self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class CheckError(RuleError):

@@ -9,6 +9,9 @@ MAX_DRAWS = 10_000
 MAX_AGAIN = 100
 """Times one die is rerolled or exploded."""
 
+MAX_ODDS_WORK = 500_000
+"""Paths, and pairs of values merged, of one exact distribution: a few seconds."""
+
 MAX_TEXT_BYTES = 64 * 1024
 """Bytes of text in one record."""
 

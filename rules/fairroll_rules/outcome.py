@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 
@@ -40,8 +41,9 @@ class Text:
     steps: tuple[str, ...]
 
     def plain(self) -> str:
-        """Return the line and the numbered steps as plain text."""
-        return "\n".join((self.line, *(f"  {number}. {step}" for number, step in enumerate(self.steps, 1))))
+        """Return the line and the numbered steps as plain text, one line each, whatever a label holds."""
+        steps = (f"  {number}. {_one_line(step)}" for number, step in enumerate(self.steps, 1))
+        return "\n".join((_one_line(self.line), *steps))
 
     def markdown(self) -> str:
         """Return the line in bold and the steps as a numbered list, with Markdown's own signs escaped."""
@@ -49,9 +51,15 @@ class Text:
         return "\n".join((f"**{escape(self.line)}**", "", *numbered)).rstrip()
 
 
-_MARKDOWN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>#|~!"})
+_LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
+_MARKDOWN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>#|~!&"})
+_LIST_MARK = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
 
 
 def escape(text: str) -> str:
-    """Return text in which no sign has a meaning in Markdown."""
-    return text.translate(_MARKDOWN_SIGNS)
+    """Return text on one line in which no sign has a meaning in Markdown."""
+    return _LIST_MARK.sub(r"\1\\\2", _one_line(text).strip().translate(_MARKDOWN_SIGNS))
+
+
+def _one_line(text: str) -> str:
+    return text.translate(_LINE_BREAKS)

@@ -42,5 +42,10 @@ def resolve(check: object, source: Source, answers: Sequence[str] = (), max_draw
     except LimitReached as reached:
         return Resolved(tuple(dice.log), tuple(decisions.log), None, None, reached)
     if decisions.used < len(answers):
-        raise AnswerError("ANSWERS_LEFT", "more answers than questions", value=str(len(answers)))
+        raise AnswerError(
+            "ANSWERS_LEFT",
+            f"the roll asked {decisions.used} questions, not {len(answers)}",
+            maximum=decisions.used,
+            value=str(len(answers)),
+        )
     return Resolved(tuple(dice.log), tuple(decisions.log), value, outcome, None)
