@@ -1,10 +1,24 @@
 """Errors of the service layer, by whose fault they are.
 
 Each carries what its mapping to gRPC and REST needs (a stable reason, the field,
-the limit), so that no caller has to read the message.
+the limit), so that no caller has to read the message. The mapping itself is `to_status`,
+by the table of `fairroll.reasons`.
 """
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
+
+from fairroll.reasons import HTTP, TABLE, Code
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+    from google.rpc.status_pb2 import Status
+
+DOMAIN = "fairroll"
+"""The domain of our reasons in google.rpc.ErrorInfo."""
+MAX_VALUE_CHARACTERS = 100
+MAX_MESSAGE_CHARACTERS = 400
+MAX_EXPECTED = 20
 
 
 class FairrollError(Exception):
@@ -63,6 +77,10 @@ class KeyFileError(FairrollError):
     """The operator's key or trust files are missing, exposed or in contradiction."""
 
 
+class SettingsError(FairrollError):
+    """The operator's settings cannot be read, or the machine does not allow them."""
+
+
 class ServiceError(FairrollError):
     """The service itself failed, whatever the caller or the operator did."""
 
@@ -100,3 +118,73 @@ class VerificationError(FairrollError):
         """Keep the step beside what every error carries."""
         super().__init__(reason, message, field=field, value=value)
         self.step = step
+
+
+def code_of(error: FairrollError) -> Code:
+    """Return the gRPC code of an error: its reason's, or that of whose fault it is where the table lacks it."""
+    row = TABLE.get(error.reason)
+    if row is not None:
+        return row.code
+    if isinstance(error, StateError):
+        return Code.FAILED_PRECONDITION
+    return Code.INVALID_ARGUMENT if isinstance(error, RequestError | VerificationError) else Code.INTERNAL
+
+
+def http_status_of(error: FairrollError) -> int:
+    """Return the HTTP status of an error."""
+    row = TABLE.get(error.reason)
+    return row.http if row is not None else HTTP[code_of(error)]
+
+
+def to_status(error: FairrollError) -> "Status":
+    """Return what a caller is told: code, message, and the details that the error carries.
+
+    Only for errors that are the caller's business: one whose code is INTERNAL is answered by `internal_status`.
+    Texts are cut, since they travel in trailers, of which clients take 8 KiB.
+    """
+    # Whoever only raises errors need not load messages.
+    from fairroll.v1.errors_pb2 import LimitViolation, NotationViolation, Span  # noqa: PLC0415
+    from google.rpc.error_details_pb2 import BadRequest, ErrorInfo  # noqa: PLC0415
+
+    metadata = {"step": str(int(error.step))} if isinstance(error, VerificationError) else {}
+    details: list[Message] = [ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)]
+    message = _cut(error.message, MAX_MESSAGE_CHARACTERS)
+    if error.field:
+        violation = BadRequest.FieldViolation(field=error.field, description=message, reason=error.reason)
+        details.append(BadRequest(field_violations=[violation]))
+    if error.limit or error.minimum is not None or error.maximum is not None:
+        details.append(
+            LimitViolation(
+                limit=error.limit or error.field,
+                minimum=error.minimum,
+                maximum=error.maximum,
+                value=_cut(error.value, MAX_VALUE_CHARACTERS),
+            )
+        )
+    if error.span is not None or error.expected or error.hint:
+        expected = [_cut(each, MAX_VALUE_CHARACTERS) for each in error.expected[:MAX_EXPECTED]]
+        span = None if error.span is None else Span(start=error.span[0], end=error.span[1])
+        details.append(NotationViolation(span=span, expected=expected, hint=_cut(error.hint, MAX_MESSAGE_CHARACTERS)))
+    return _status(code_of(error), message, details)
+
+
+def internal_status(call_id: str) -> "Status":
+    """Return what a caller is told of a failure that must not happen: an id to report, and nothing else."""
+    from google.rpc.error_details_pb2 import ErrorInfo  # noqa: PLC0415  as above
+
+    info = ErrorInfo(reason="INTERNAL", domain=DOMAIN, metadata={"id": call_id})
+    return _status(Code.INTERNAL, f"internal error {call_id}", [info])
+
+
+def _status(code: Code, message: str, details: "list[Message]") -> "Status":
+    from google.rpc.status_pb2 import Status  # noqa: PLC0415  as above
+
+    status = Status(code=int(code), message=message)
+    for detail in details:
+        status.details.add().Pack(detail)
+    return status
+
+
+def _cut(text: str, characters: int) -> str:
+    clean = text.encode("utf-8", "replace").decode()  # half of a surrogate pair fits in no message
+    return clean if len(clean) <= characters else clean[: characters - 3] + "..."

@@ -1,0 +1,271 @@
+"""The one table of errors: stable reason, gRPC code, HTTP status, what to do about it.
+
+Both doors map errors by it, and `docs/errors.md` is printed from it. Nothing is imported here but the standard
+library, so that a command which only needs a sentence stays quick.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+
+class Code(IntEnum):
+    """The status codes of gRPC, by their numbers."""
+
+    OK = 0
+    CANCELLED = 1
+    UNKNOWN = 2
+    INVALID_ARGUMENT = 3
+    DEADLINE_EXCEEDED = 4
+    NOT_FOUND = 5
+    ALREADY_EXISTS = 6
+    PERMISSION_DENIED = 7
+    RESOURCE_EXHAUSTED = 8
+    FAILED_PRECONDITION = 9
+    ABORTED = 10
+    OUT_OF_RANGE = 11
+    UNIMPLEMENTED = 12
+    INTERNAL = 13
+    UNAVAILABLE = 14
+    DATA_LOSS = 15
+    UNAUTHENTICATED = 16
+
+
+HTTP = {
+    Code.OK: 200,
+    Code.INVALID_ARGUMENT: 400,
+    Code.FAILED_PRECONDITION: 400,
+    Code.OUT_OF_RANGE: 400,
+    Code.UNAUTHENTICATED: 401,
+    Code.PERMISSION_DENIED: 403,
+    Code.NOT_FOUND: 404,
+    Code.ALREADY_EXISTS: 409,
+    Code.ABORTED: 409,
+    Code.RESOURCE_EXHAUSTED: 429,
+    Code.CANCELLED: 499,
+    Code.UNKNOWN: 500,
+    Code.INTERNAL: 500,
+    Code.DATA_LOSS: 500,
+    Code.UNIMPLEMENTED: 501,
+    Code.UNAVAILABLE: 503,
+    Code.DEADLINE_EXCEEDED: 504,
+}
+"""The HTTP status of each code, unless a reason says otherwise."""
+
+
+class Reason(NamedTuple):
+    """A row of the table."""
+
+    code: Code
+    http: int
+    sentence: str
+
+
+class Group(NamedTuple):
+    """Rows that belong together, for people who read the table."""
+
+    title: str
+    text: str
+    reasons: dict[str, Reason]
+
+
+def _group(title: str, text: str, code: Code, sentences: dict[str, str], **http: int) -> Group:
+    """Give all reasons of a group its code; `http` names those with a status of their own."""
+    return Group(
+        title,
+        text,
+        {reason: Reason(code, http.get(reason, HTTP[code]), sentence) for reason, sentence in sentences.items()},
+    )
+
+
+GROUPS = (
+    _group(
+        "The message",
+        "The bytes are not a request. Nothing was rolled.",
+        Code.INVALID_ARGUMENT,
+        {
+            "BASE64_INVALID": "Bytes in JSON are base64 with its padding and nothing else in it.",
+            "BODY_UNREADABLE": "The bytes are not the protobuf message of this call.",
+            "ENUM_UNKNOWN": "The enum has no such value. Send a name of the contract, or its number.",
+            "FIELD_CONFLICT": "Two fields are set of which only one may be.",
+            "JSON_INVALID": "Signed or trusted JSON is not written in the strict form that is required of it.",
+            "JSON_KEY_REPEATED": "A key stands twice in one object, or a field stands under both its spellings.",
+            "JSON_TOO_DEEP": "The JSON is nested deeper than any message of the contract.",
+            "JSON_TYPE": "A value of signed or trusted JSON has another type than it must have.",
+            "JSON_UNREADABLE": "The body is not JSON in UTF-8.",
+            "MEDIA_TYPE_UNSUPPORTED": "Send the body with one of the content types named in the message.",
+            "MISSING_FIELD": "Signed or trusted JSON lacks a field.",
+            "TEXT_INVALID": "A text holds what is not Unicode.",
+            "UNKNOWN_FIELD": "The contract has no such field: look for a typo, or a newer contract than the service's.",
+            "UNKNOWN_VALUE": "Signed or trusted JSON has a value that is none of the known ones.",
+            "WRONG_TYPE": "A value in JSON has another type than its field.",
+        },
+        MEDIA_TYPE_UNSUPPORTED=415,
+    ),
+    _group(
+        "The request",
+        "The message is read and what it says is refused. The same request will be refused again. Nothing was rolled.",
+        Code.INVALID_ARGUMENT,
+        {
+            "ANSWERS_LEFT": "There are more answers than questions.",
+            "CHAIN_EXHAUSTED": "A session with co-seed chains ends at seq 4095: begin a new one.",
+            "CONTRIBUTION_LENGTH": "Entropy, anchors, chain hashes and randomness have 32 bytes each.",
+            "DECISION_OPEN": "A decision has the policy ASK, and nobody would be left to answer it: declare a policy.",
+            "DIGEST_MALFORMED": "A digest is 64 lower-case hex digits.",
+            "DUPLICATE_KEY": "A public key stands twice in a key list.",
+            "FACES_LEFT": "The roll took fewer faces than were given.",
+            "FACES_MISSING": "The roll asks for more faces than were given.",
+            "FACE_OUT_OF_RANGE": "A given face is not on its die.",
+            "KEY_ID_MALFORMED": "A key id is 43 characters of base64url.",
+            "KEY_LENGTH": "A public key has 32 bytes.",
+            "KEY_LIST_NOT_CANONICAL": "Writing the key list again gives other bytes than were signed.",
+            "KEY_USE": "A key list holds keys of use vrf and receipt, and of no other.",
+            "LIMIT_EXCEEDED": "A limit of GetLimits is passed; the details name it, its value and what was given.",
+            "NAME_LENGTH": "A name is too short or too long, counted in bytes of UTF-8.",
+            "NOT_SUPPORTED": "The contract has this, and the service does not do it yet.",
+            "ONE_OFF_MALFORMED": "A one-off table is `one-off/` and 64 hex digits, in a session without contributions.",
+            "ONE_OFF_MISMATCH": "The one-off table is not the one of this tenant and request_id.",
+            "OPTION_UNKNOWN": "The decision has no such option; the details list those it has.",
+            "OUT_OF_RANGE": "A number or text is out of its range; the details give the range.",
+            "REQUEST_ID_WITH_SESSION": "A request_id names a one-off; in a session the seq does.",
+            "REQUIRED": "A field is missing that has no default.",
+            "REVEAL_COUNT": "There must be one reveal for each anchor of the session.",
+            "REVEAL_MISMATCH": "A reveal is not the next value of its chain.",
+            "ROUND_OUT_OF_RANGE": "A drand round is 1 to 2^64-1.",
+            "SEED_LENGTH": "A seed has 32 bytes.",
+            "SEQ_OUT_OF_RANGE": "A seq is 0 to 2^53-1; a one-off has 0.",
+            "SIDES_OUT_OF_RANGE": "A draw has 1 to 2^31 sides.",
+            "TABLE_RESERVED": "A table's name must not begin with `one-off/`: those are the service's.",
+            "TOO_MANY_CONTRIBUTIONS": "A session has at most 32 contributions, of which at most 4 anchors.",
+        },
+    ),
+    _group(
+        "The size",
+        "The message is larger than the service reads. A message of more than four times the limit is cut off by the "
+        "gRPC library, without details.",
+        Code.RESOURCE_EXHAUSTED,
+        {"BODY_TOO_LARGE": "The message is larger than `message_bytes` of GetLimits."},
+        BODY_TOO_LARGE=413,
+    ),
+    _group(
+        "The state",
+        "The request is well formed and does not fit what the service holds.",
+        Code.FAILED_PRECONDITION,
+        {
+            "ENGINE_NOT_HELD": "The record was made by an engine version that this service no longer runs.",
+            "VRF_KEY_NOT_HELD": "The service does not hold the session's VRF key: begin a new session.",
+        },
+    ),
+    _group(
+        "The caller",
+        "The request belongs to somebody else.",
+        Code.PERMISSION_DENIED,
+        {
+            "ORIGIN_MISMATCH": "The session names another service's origin.",
+            "TENANT_MISMATCH": "The session names another tenant: leave it unset, or give your own.",
+        },
+    ),
+    _group(
+        "The route",
+        "There is no such call.",
+        Code.UNIMPLEMENTED,
+        {
+            "METHOD_NOT_ALLOWED": "The route exists and takes another HTTP method.",
+            "METHOD_UNKNOWN": "The service has no such gRPC method.",
+            "ROUTE_UNKNOWN": "The service has no such route.",
+        },
+        METHOD_NOT_ALLOWED=405,
+        ROUTE_UNKNOWN=404,
+    ),
+    _group(
+        "The time",
+        "The call came too late, and nothing was rolled.",
+        Code.DEADLINE_EXCEEDED,
+        {"DEADLINE_PASSED": "The call's deadline had passed before its turn came."},
+    ),
+    _group(
+        "The drain",
+        "This process is going away. Nothing was rolled: ask again, and another one will answer.",
+        Code.UNAVAILABLE,
+        {"DRAINING": "The process is shutting down."},
+    ),
+    _group(
+        "The service",
+        "It is our fault. The answer holds an id and nothing else; the operator finds the rest in the log under it.",
+        Code.INTERNAL,
+        {"INTERNAL": "Something failed that must not fail: report the id."},
+    ),
+    _group(
+        "The receipt",
+        "Why a receipt, or the key list it rests on, is refused. VerifyReceipt answers with these in its steps and "
+        "`fairroll verify` prints them; as an error they stand only where a bundle cannot be read at all.",
+        Code.INVALID_ARGUMENT,
+        {
+            "KEY_CHANGED": "A newer key list says something else of a key than an older one did.",
+            "KEY_DROPPED": "A newer key list lacks a key of an older one.",
+            "KEY_LIST_CONFLICT": "Two key lists of one version differ: the operator signed both.",
+            "KEY_LIST_OLDER": "The key list is older than one that was seen before.",
+            "KEY_REVIVED": "A newer key list takes back that a key was retired or revoked.",
+            "NO_CURVE_POINT": "256 tries gave no point for the input: with odds of 2^-256, a sign of tampering.",
+            "PAYLOAD_TYPE": "The envelope holds something else than is asked for.",
+            "PROOF_INVALID": "The proof is not for this key, session and seq.",
+            "PROOF_LENGTH": "A proof has 80 bytes.",
+            "PROOF_POINT_INVALID": "Gamma is not a valid point of the prime-order group.",
+            "PROOF_SCALAR_INVALID": "c or s is zero, or s is not below q.",
+            "ROOT_KEY_LISTED": "The root key stands in its own list.",
+            "SIGNATURE_COUNT": "The envelope has not exactly one signature.",
+            "SIGNATURE_INVALID": "The signature is not the key's over these bytes.",
+            "SIGNATURE_LENGTH": "A key has 32 bytes and a signature 64.",
+            "UNKNOWN_KEY": "The key list has no key of this use with this id.",
+            "VRF_KEY_INVALID": "The VRF key is not a valid point of the prime-order group.",
+        },
+    ),
+    _group(
+        "The operator",
+        "What `fairroll serve` and `fairroll keys` refuse, on stderr and with exit code 2. No caller sees these.",
+        Code.INTERNAL,
+        {
+            "ADDRESS_IN_USE": "Another process listens there already, or the address is not this machine's.",
+            "DIRECTORY_EXPOSED": "The key directory can be read or written by others.",
+            "DIRECTORY_NOT_MADE": "The key directory cannot be made.",
+            "FILE_EXISTS": "A key file exists already and is left as it is.",
+            "FILE_NOT_READ": "A file cannot be read.",
+            "FILE_NOT_WRITTEN": "A file cannot be written.",
+            "FILE_TOO_LARGE": "A key or trust file is larger than any such file is.",
+            "KEY_FILE_EXPOSED": "A key file can be read by others: make it readable by its owner alone.",
+            "KEY_FILE_MALFORMED": "A key file holds something else than a key.",
+            "KEY_LIST_INVALID": "The key list in the key directory is not one of its root key.",
+            "KEY_MISSING": "The key directory lacks a key.",
+            "KEY_NOT_ACTIVE": "A key in the directory is retired or revoked: remove it.",
+            "KEY_NOT_LISTED": "A key in the directory is not in the key list for that use.",
+            "ORIGIN_DIFFERS": "The configured origin is not the one of the key list.",
+            "SETTINGS_INVALID": "A setting cannot be read, or contradicts another; the message names each.",
+            "TRUST_FILE_INVALID": "The trust file is not one.",
+        },
+    ),
+)
+"""Every reason, grouped for people."""
+
+TABLE = {reason: row for group in GROUPS for reason, row in group.reasons.items()}
+"""Every reason by its name."""
+
+
+def markdown() -> str:
+    """Return the table as the page `docs/errors.md`."""
+    parts = [
+        "# Errors",
+        "Printed from `service/fairroll/reasons.py` by `python -m fairroll.reasons`; a test keeps the two equal.",
+        "Every error has a stable **reason**, made for programs, and a message for people, which may change. On gRPC "
+        "the reason stands in `google.rpc.ErrorInfo` (domain `fairroll`) in the status details; on REST it is the "
+        "member `reason` of the problem (RFC 9457). Beside it stand, where they apply, the field "
+        "(`google.rpc.BadRequest`), the limit or range (`fairroll.v1.LimitViolation`), and the stretch of notation "
+        "(`fairroll.v1.NotationViolation`). Whatever is refused is refused before anything is drawn.",
+    ]
+    for group in GROUPS:
+        parts += [f"## {group.title}", group.text]
+        rows = [f"| `{name}` | {row.code.name} | {row.http} | {row.sentence} |" for name, row in group.reasons.items()]
+        parts.append("\n".join(["| reason | gRPC | HTTP | meaning |", "|---|---|---|---|", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")  # noqa: T201  printing is what it is run for
