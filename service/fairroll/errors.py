@@ -148,7 +148,7 @@ def to_status(error: FairrollError) -> "Status":
 
     metadata = {"step": str(int(error.step))} if isinstance(error, VerificationError) else {}
     details: list[Message] = [ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)]
-    message = _cut(error.message, MAX_MESSAGE_CHARACTERS)
+    message = cut(error.message, MAX_MESSAGE_CHARACTERS)
     if error.field:
         violation = BadRequest.FieldViolation(field=error.field, description=message, reason=error.reason)
         details.append(BadRequest(field_violations=[violation]))
@@ -158,13 +158,13 @@ def to_status(error: FairrollError) -> "Status":
                 limit=error.limit or error.field,
                 minimum=error.minimum,
                 maximum=error.maximum,
-                value=_cut(error.value, MAX_VALUE_CHARACTERS),
+                value=cut(error.value, MAX_VALUE_CHARACTERS),
             )
         )
     if error.span is not None or error.expected or error.hint:
-        expected = [_cut(each, MAX_VALUE_CHARACTERS) for each in error.expected[:MAX_EXPECTED]]
+        expected = [cut(each, MAX_VALUE_CHARACTERS) for each in error.expected[:MAX_EXPECTED]]
         span = None if error.span is None else Span(start=error.span[0], end=error.span[1])
-        details.append(NotationViolation(span=span, expected=expected, hint=_cut(error.hint, MAX_MESSAGE_CHARACTERS)))
+        details.append(NotationViolation(span=span, expected=expected, hint=cut(error.hint, MAX_MESSAGE_CHARACTERS)))
     return _status(code_of(error), message, details)
 
 
@@ -185,6 +185,7 @@ def _status(code: Code, message: str, details: "list[Message]") -> "Status":
     return status
 
 
-def _cut(text: str, characters: int) -> str:
+def cut(text: str, characters: int = MAX_MESSAGE_CHARACTERS) -> str:
+    """Return text that is Unicode and no longer than that many characters."""
     clean = text.encode("utf-8", "replace").decode()  # half of a surrogate pair fits in no message
     return clean if len(clean) <= characters else clean[: characters - 3] + "..."

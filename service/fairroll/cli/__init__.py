@@ -1,0 +1,52 @@
+"""The command `fairroll`: one module a subcommand, each imported only when it is called.
+
+Exit codes: 0 good, 1 the answer is no (refused, not valid, not verified), 2 wrong use (arguments, files, no service).
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from fairroll.cli.output import EXIT_NO, EXIT_USE, print_error
+from fairroll.errors import FairrollError, KeyFileError, ServiceError
+
+COMMANDS = {
+    "serve": "start the service",
+    "roll": "ask a running service for a roll and print the dice",
+    "verify": "verify receipts offline, step by step",
+    "parse": "say what notation means; nothing is rolled",
+    "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
+    "systems": "list the systems, their rolls and fields",
+    "keys": "make the keys of a service and show them",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line and return its exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    parser = _parser(given[0] if given else "")
+    options = parser.parse_args(given)
+    try:
+        code: int = options.run(options)
+    except FairrollError as error:
+        print_error(error, as_json=getattr(options, "json", False))
+        return EXIT_USE if isinstance(error, KeyFileError | ServiceError) else EXIT_NO
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; Python would complain once more while closing.
+        sys.stderr.close()
+        return EXIT_NO
+    return code
+
+
+def _parser(command: str) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="fairroll", description="What did the dice say, and how do I know?")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    for name, purpose in COMMANDS.items():
+        subparser = commands.add_parser(name, help=purpose, description=purpose[0].upper() + purpose[1:] + ".")
+        if name == command:
+            # Only the command at hand is imported, so that an auditor's install needs nothing of a server.
+            module = import_module(f"fairroll.cli.{name}")
+            module.add_arguments(subparser)
+            subparser.set_defaults(run=module.run)
+    return parser
