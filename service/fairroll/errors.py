@@ -143,8 +143,9 @@ def to_status(error: FairrollError) -> "Status":
     Texts are cut, since they travel in trailers, of which clients take 8 KiB.
     """
     # Whoever only raises errors need not load messages.
-    from fairroll.v1.errors_pb2 import LimitViolation, NotationViolation, Span  # noqa: PLC0415
     from google.rpc.error_details_pb2 import BadRequest, ErrorInfo  # noqa: PLC0415
+
+    from fairroll.v1.errors_pb2 import LimitViolation, NotationViolation, Span  # noqa: PLC0415
 
     metadata = {"step": str(int(error.step))} if isinstance(error, VerificationError) else {}
     details: list[Message] = [ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)]

@@ -237,6 +237,7 @@ GROUPS = (
             "KEY_MISSING": "The key directory lacks a key.",
             "KEY_NOT_ACTIVE": "A key in the directory is retired or revoked: remove it.",
             "KEY_NOT_LISTED": "A key in the directory is not in the key list for that use.",
+            "NOT_LOOPBACK": "Callers are anonymous, so the service listens on loopback addresses only.",
             "ORIGIN_DIFFERS": "The configured origin is not the one of the key list.",
             "SETTINGS_INVALID": "A setting cannot be read, or contradicts another; the message names each.",
             "TRUST_FILE_INVALID": "The trust file is not one.",
@@ -249,17 +250,19 @@ TABLE = {reason: row for group in GROUPS for reason, row in group.reasons.items(
 """Every reason by its name."""
 
 
+INTRODUCTION = """\
+Printed from `service/fairroll/reasons.py` by `python -m fairroll.reasons`; a test keeps the two equal.
+
+Every error has a stable **reason**, made for programs, and a message for people, which may change. On gRPC the reason
+stands in `google.rpc.ErrorInfo` (domain `fairroll`) in the status details; on REST it is the member `reason` of the
+problem (RFC 9457). Beside it stand, where they apply, the field (`google.rpc.BadRequest`), the limit or range
+(`fairroll.v1.LimitViolation`), and the stretch of notation (`fairroll.v1.NotationViolation`). Whatever is refused is
+refused before anything is drawn."""
+
+
 def markdown() -> str:
     """Return the table as the page `docs/errors.md`."""
-    parts = [
-        "# Errors",
-        "Printed from `service/fairroll/reasons.py` by `python -m fairroll.reasons`; a test keeps the two equal.",
-        "Every error has a stable **reason**, made for programs, and a message for people, which may change. On gRPC "
-        "the reason stands in `google.rpc.ErrorInfo` (domain `fairroll`) in the status details; on REST it is the "
-        "member `reason` of the problem (RFC 9457). Beside it stand, where they apply, the field "
-        "(`google.rpc.BadRequest`), the limit or range (`fairroll.v1.LimitViolation`), and the stretch of notation "
-        "(`fairroll.v1.NotationViolation`). Whatever is refused is refused before anything is drawn.",
-    ]
+    parts = ["# Errors", INTRODUCTION]
     for group in GROUPS:
         parts += [f"## {group.title}", group.text]
         rows = [f"| `{name}` | {row.code.name} | {row.http} | {row.sentence} |" for name, row in group.reasons.items()]

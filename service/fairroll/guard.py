@@ -1,0 +1,54 @@
+"""The outermost guard of both doors: whatever is raised becomes a status that tells callers nothing of our insides."""
+
+from __future__ import annotations
+
+import logging
+import os
+from typing import TypeVar
+
+from google.protobuf.message import DecodeError, Message
+from google.rpc.status_pb2 import Status
+
+from fairroll.errors import FairrollError, RequestError, code_of, internal_status, to_status
+from fairroll.reasons import Code
+
+M = TypeVar("M", bound=Message)
+
+MAX_BODY_BYTES = 1024 * 1024
+"""The largest message that either door reads."""
+
+_LOG = logging.getLogger("fairroll.guard")
+
+
+def new_call_id() -> str:
+    """Return what names a call in the log, and in the answer where the service failed."""
+    return os.urandom(8).hex()
+
+
+def decode(message_class: type[M], body: bytes) -> M:
+    """Read a protobuf message.
+
+    Raises:
+        RequestError: BODY_TOO_LARGE, or BODY_UNREADABLE where the bytes are not of that message.
+    """
+    if len(body) > MAX_BODY_BYTES:
+        raise RequestError(
+            "BODY_TOO_LARGE",
+            f"a message has at most {MAX_BODY_BYTES} bytes",
+            limit="message_bytes",
+            maximum=MAX_BODY_BYTES,
+            value=str(len(body)),
+        )
+    try:
+        return message_class.FromString(body)
+    except DecodeError:
+        name = message_class.DESCRIPTOR.full_name
+        raise RequestError("BODY_UNREADABLE", f"the bytes are not a message {name}") from None
+
+
+def status_of(error: Exception, call_id: str) -> Status:
+    """Return what the caller is told; what is not the caller's business is logged under the id instead."""
+    if isinstance(error, FairrollError) and code_of(error) is not Code.INTERNAL:
+        return to_status(error)
+    _LOG.error("a call failed", exc_info=error, extra={"fields": {"id": call_id}})
+    return internal_status(call_id)

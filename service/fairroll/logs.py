@@ -1,0 +1,57 @@
+"""Log lines on stderr: one for each call, plain or JSON, with nothing secret in them."""
+
+import json
+import logging
+import sys
+import time
+from typing import Literal
+
+_CALLS = logging.getLogger("fairroll.calls")
+
+
+class JsonFormatter(logging.Formatter):
+    """One JSON object a line; what a record carries under `fields` becomes members."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line: dict[str, object] = {
+            "time": _time(record.created),
+            "level": record.levelname,
+            "logger": record.name,
+            "message": record.getMessage(),
+            **getattr(record, "fields", {}),
+        }
+        if record.exc_info:
+            line["exception"] = self.formatException(record.exc_info)
+        return json.dumps(line, separators=(",", ":"))
+
+
+class PlainFormatter(logging.Formatter):
+    """A line for people; fields follow as name=value."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        fields = getattr(record, "fields", {})
+        parts = [_time(record.created), record.levelname, record.getMessage()]
+        line = " ".join([*parts, *(f"{name}={value}" for name, value in fields.items())])
+        return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
+
+
+def set_up_logs(form: Literal["plain", "json"]) -> None:
+    """Send what this process logs to stderr: our lines from INFO, those of libraries from WARNING."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonFormatter() if form == "json" else PlainFormatter())
+    root = logging.getLogger()
+    root.handlers[:] = [handler]
+    root.setLevel(logging.WARNING)
+    logging.getLogger("fairroll").setLevel(logging.INFO)
+
+
+def log_call(door: str, method: str, code: str, seconds: float, call_id: str) -> None:
+    """Write the line of one call: no body, no address, no credential."""
+    if _CALLS.isEnabledFor(logging.INFO):
+        fields = {"door": door, "method": method, "code": code, "ms": round(seconds * 1000, 3), "id": call_id}
+        _CALLS.info("call", extra={"fields": fields})
+
+
+def _time(created: float) -> str:
+    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(created))
+    return f"{whole}.{int(created % 1 * 1000):03d}Z"

@@ -1,0 +1,109 @@
+"""What the operator may set, from the environment: `FAIRROLL_` and the name of the field in upper case."""
+
+from ipaddress import ip_address
+from pathlib import Path
+from re import compile as compile_pattern
+from typing import Annotated, Literal, NamedTuple
+
+from pydantic import BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+
+from fairroll.errors import SettingsError
+
+_ADDRESS = compile_pattern(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:]+)):([0-9]{1,5})")
+
+
+class Address(NamedTuple):
+    """Where to listen; port 0 takes a free one."""
+
+    host: str
+    port: int
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether only this machine reaches it. A name other than localhost is not looked up, and so is not."""
+        if self.host == "localhost":
+            return True
+        try:
+            return ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def __str__(self) -> str:
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+
+def parse_address(value: object) -> Address:
+    """Read `127.0.0.1:50051`, `localhost:0` or `[::1]:50051`.
+
+    Raises:
+        ValueError: it is not written so.
+    """
+    match = _ADDRESS.fullmatch(str(value))
+    if match is None or int(match[3]) > 65535:
+        raise ValueError("write it as host:port, such as 127.0.0.1:50051 or [::1]:50051")
+    return Address(match[1] or match[2], int(match[3]))
+
+
+# NoDecode: pydantic-settings would read a tuple as JSON.
+Listen = Annotated[Address, NoDecode, BeforeValidator(parse_address)]
+Seconds = Annotated[float, Field(ge=0, le=3600)]
+
+
+class Settings(BaseSettings):
+    """The settings of one process.
+
+    Attributes:
+        grpc_address: where gRPC listens.
+        rest_address: where REST listens.
+        admin_address: where /metrics, /livez and /readyz are.
+        keys: the key directory; development keys are made in it where it holds none.
+        origin: the service's name, 1..200 bytes; part of every session, and the key list's own.
+        log_format: `plain` for people, `json` for machines; on stderr, a line a call.
+        drain_seconds: from SIGTERM until nothing new is taken, while health and /readyz already say no.
+        stop_seconds: how long calls under way may then take.
+        connection_age_seconds: after it clients are asked to connect anew, so that new replicas get their share;
+            0 never asks. Streams have as long again to end.
+        ping_seconds: how often a client may ping an idle connection.
+    """
+
+    model_config = SettingsConfigDict(env_prefix="FAIRROLL_", frozen=True, extra="ignore")
+
+    grpc_address: Listen = Address("127.0.0.1", 50051)
+    rest_address: Listen = Address("127.0.0.1", 8080)
+    admin_address: Listen = Address("127.0.0.1", 9090)
+    keys: Path = Path("var/keys")
+    origin: Annotated[str, Field(min_length=1, max_length=200)] = "localhost/v1"
+    log_format: Literal["plain", "json"] = "plain"
+    drain_seconds: Seconds = 2.0
+    stop_seconds: Seconds = 20.0
+    connection_age_seconds: Seconds = 300.0
+    ping_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
+
+
+def load_settings() -> Settings:
+    """Read the environment.
+
+    Raises:
+        SettingsError: SETTINGS_INVALID, with every setting that is wrong.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = [f"FAIRROLL_{'_'.join(map(str, each['loc'])).upper()}: {each['msg']}" for each in error.errors()]
+        raise SettingsError("SETTINGS_INVALID", "; ".join(wrong)) from None
+
+
+def refuse_beyond_loopback(settings: Settings) -> None:
+    """Return if only this machine can reach the service: its callers have no credentials yet.
+
+    Raises:
+        SettingsError: NOT_LOOPBACK, with every address that others could reach.
+    """
+    listens = {name: getattr(settings, name) for name in ("grpc_address", "rest_address", "admin_address")}
+    reachable = [f"FAIRROLL_{name.upper()}={listen}" for name, listen in listens.items() if not listen.is_loopback]
+    if reachable:
+        raise SettingsError(
+            "NOT_LOOPBACK",
+            f"callers are anonymous, so the service listens on loopback addresses only, not on {', '.join(reachable)}",
+        )
