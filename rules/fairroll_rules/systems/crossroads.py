@@ -1,0 +1,955 @@
+"""Crossroads MVP, page "Dice System": skill rolls, opposing rolls, the Peril Die and group rolls.
+
+A comment such as "Dice Multiples" names the section of that page. In scope: Modifiers, Skill Rolls, Opposing Roll,
+Peril Die (an optional rule, asked for in the check), Results, Critical Hit, Success Value Amount, Group Roll, Dice
+Multiples, Triples, Advantage/Disadvantage and Damage. Out of scope: Fate Dice beyond the Temporary one that a triple
+earns (and rerolls bought with them), Paths, and the step of the damage itself: see `DamageStep`.
+
+Order of draws: the Peril Die if there is one, the other dice of a roll, its Change; an opponent after the roller,
+members of a group in turn.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache, lru_cache
+from itertools import combinations
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+
+from fairroll_rules.decisions import Option, Question, Who
+from fairroll_rules.dice import Purpose
+from fairroll_rules.errors import CheckError, require_range
+from fairroll_rules.limits import MAX_ACTORS, MAX_NAME_BYTES
+from fairroll_rules.outcome import Die, Fate, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fairroll_rules.decisions import Decisions
+    from fairroll_rules.dice import Dice, Face
+
+TITLE: Final = "Crossroads MVP"
+ENGINE: Final = 1
+
+SIDES: Final = 6
+BASE_DICE: Final = 3
+"""Dice: "This game uses a 3d6 system"."""
+MODIFIER_LIMIT: Final = 3
+"""Modifier Limit: "may never exceed 3 on a single roll"."""
+MISS: Final = -1
+WEAK_HIT: Final = 0
+HIT: Final = 1
+STRONG_HIT: Final = 2
+FAILURE: Final = -1
+GREAT_SUCCESS: Final = 2
+AUTOMATIC_HIT_STATISTIC: Final = 4
+"""Peril Die: the starred column, "*Automatic Success"."""
+MAX_MODIFIER: Final = 99
+"""Ours: far above what a table hands out; the game caps the net at 3."""
+MAX_STATISTIC: Final = 99
+"""Ours: statistics go from -3 to 3, monsters beyond."""
+
+
+# --- What is asked ---------------------------------------------------------------------------------------------------
+
+
+class RemovalPolicy(Enum):
+    """Which dice Advantage or Disadvantage removes; unset is LOWEST for Advantage and HIGHEST for Disadvantage."""
+
+    LOWEST = 1
+    HIGHEST = 2
+    ASK = 3
+
+
+class ChangePolicy(Enum):
+    """Whether a Change is used, and on which of the three dice."""
+
+    NEVER = 1
+    LOWEST = 2
+    ASK = 3
+
+
+class ZeroResultPolicy(Enum):
+    """What a Result of [0] is called; UNDECIDED leaves both names on offer."""
+
+    UNDECIDED = 1
+    PARTIAL_SUCCESS = 2
+    COMPENSATING_FAILURE = 3
+    ASK = 4
+
+
+class GreatSuccessPolicy(Enum):
+    """Whether a Great Success without a 6 keeps its benefit or is taken as a Critical Hit instead."""
+
+    BENEFIT = 1
+    CRITICAL = 2
+    ASK = 3
+
+
+class GroupMode(Enum):
+    """How a group rolls: the best statistic once for all, or everyone."""
+
+    SIMPLE = 1
+    ALL_TOGETHER = 2
+
+
+@dataclass(frozen=True, slots=True)
+class OpposingValue:
+    """A Success Value that opposes the roll, -1..2: a static score, or one from another receipt."""
+
+    success_value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OpposingRoll:
+    """An Opposing Roll: the opponent rolls a full skill roll of their own."""
+
+    name: str
+    statistic: int = 0
+    advantage: int = 0
+    disadvantage: int = 0
+    removal: RemovalPolicy | None = None
+    change: ChangePolicy = ChangePolicy.NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class PerilDie:
+    """The Peril Die: one of the roller's own three dice gives the opponent's Success Value."""
+
+    statistic: int = 0
+    advantage: int = 0
+    disadvantage: int = 0
+
+
+Opposition: TypeAlias = OpposingValue | OpposingRoll | PerilDie
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRoll:
+    """A Skill Roll of the check's actor, with or without opposition."""
+
+    statistic: int = 0
+    advantage: int = 0
+    disadvantage: int = 0
+    opposition: OpposingValue | OpposingRoll | PerilDie | None = None
+    removal: RemovalPolicy | None = None
+    change: ChangePolicy = ChangePolicy.NEVER
+    zero_result: ZeroResultPolicy = ZeroResultPolicy.UNDECIDED
+    great_success: GreatSuccessPolicy = GreatSuccessPolicy.BENEFIT
+
+    def __post_init__(self) -> None:
+        _require_roller("", self)
+        opposition = self.opposition
+        if isinstance(opposition, OpposingValue):
+            require_range("opposition.success_value", opposition.success_value, MISS, STRONG_HIT)
+        elif opposition is not None:
+            _require_roller("opposition.", opposition)
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of a group."""
+
+    name: str
+    statistic: int = 0
+    advantage: int = 0
+    disadvantage: int = 0
+    removal: RemovalPolicy | None = None
+    change: ChangePolicy = ChangePolicy.NEVER
+
+
+@dataclass(frozen=True, slots=True)
+class GroupRoll:
+    """A Group Roll. The page opposes none; a simple group roll against someone is a `SkillRoll` of its best member."""
+
+    mode: GroupMode
+    members: tuple[Member, ...]
+    zero_result: ZeroResultPolicy = ZeroResultPolicy.UNDECIDED
+    great_success: GreatSuccessPolicy = GreatSuccessPolicy.BENEFIT
+
+    def __post_init__(self) -> None:
+        require_range("members", len(self.members), 1, MAX_ACTORS)
+        for index, member in enumerate(self.members):
+            _require_roller(f"members[{index}].", member)
+
+
+@dataclass(frozen=True, slots=True)
+class DamageStep:
+    """Advantage and Disadvantage on static damage: no dice.
+
+    **Ruling:** the seed's damage symbols are lost in every copy, so the net level is the answer and the step itself is
+    left to the caller.
+    """
+
+    advantage: int = 0
+    disadvantage: int = 0
+
+    def __post_init__(self) -> None:
+        _require_modifiers("", self)
+
+
+CHECKS = (SkillRoll, GroupRoll, DamageStep)
+
+_Roller: TypeAlias = SkillRoll | OpposingRoll | Member
+
+
+def _require_roller(prefix: str, roller: _Roller | PerilDie) -> None:
+    if isinstance(roller, OpposingRoll | Member):
+        size = len(roller.name.encode())
+        if not 1 <= size <= MAX_NAME_BYTES:
+            raise CheckError(
+                "OUT_OF_RANGE",
+                f"{prefix}name must have 1..{MAX_NAME_BYTES} bytes of UTF-8, not {size}",
+                field=f"{prefix}name",
+                minimum=1,
+                maximum=MAX_NAME_BYTES,
+                value=str(size),
+            )
+    require_range(f"{prefix}statistic", roller.statistic, -MAX_STATISTIC, MAX_STATISTIC)
+    _require_modifiers(prefix, roller)
+
+
+def _require_modifiers(prefix: str, roller: _Roller | PerilDie | DamageStep) -> None:
+    require_range(f"{prefix}advantage", roller.advantage, 0, MAX_MODIFIER)
+    require_range(f"{prefix}disadvantage", roller.disadvantage, 0, MAX_MODIFIER)
+
+
+# --- What it resolves to ---------------------------------------------------------------------------------------------
+
+
+class Multiple(Enum):
+    """Dice Multiples: the names of a double or triple."""
+
+    MISSTEP = 1
+    CHANGE = 2
+    FATEFUL = 3
+
+
+class ResultName(Enum):
+    """Results: the name of a Result; ZERO_UNDECIDED is [0] with both its names on offer."""
+
+    FAILURE = 1
+    ZERO_UNDECIDED = 2
+    PARTIAL_SUCCESS = 3
+    COMPENSATING_FAILURE = 4
+    SUCCESS = 5
+    GREAT_SUCCESS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Throw:
+    """The dice of one actor, from the table to the Success Value.
+
+    `net` is positive for Advantage. `multiple` is read before a Change, `multiple_after` on the new faces (a second
+    Change is none). `chart_value` is the chart's Success Value, before Misstep and Fateful.
+    """
+
+    net: int
+    dice: tuple[Die, ...]
+    peril_draw: int | None
+    multiple: Multiple | None
+    multiple_after: Multiple | None
+    temporary_fate_dice: int
+    sum: int
+    total: int
+    chart_value: int
+    success_value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Peril:
+    """The Peril Die as read: the highest faces that mean Hit and Strong Hit, 0 for none."""
+
+    face: int
+    hit_at_or_below: int
+    strong_hit_at_or_below: int
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOutcome:
+    """What a skill roll resolved to; `difference` is the Result before it is held to -1..2."""
+
+    throw: Throw
+    opposing_throw: Throw | None
+    peril: Peril | None
+    opposing_success_value: int | None
+    difference: int
+    result: int
+    result_name: ResultName
+    critical: bool
+    success_value_amount: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class GroupOutcome:
+    """What a group roll resolved to: a throw per member in turn, or that of the one member `roller` for all.
+
+    `remaining` are the Success Values left after Hits cancelled Misses, lowest first.
+    """
+
+    roller: int | None
+    throws: tuple[Throw, ...]
+    remaining: tuple[int, ...]
+    result: int
+    result_name: ResultName
+    critical: bool
+    success_value_amount: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class DamageOutcome:
+    """The net level: 1..3 for Advantage, -1..-3 for Disadvantage, 0 for neither."""
+
+    net: int
+
+
+OUTCOMES = (SkillOutcome, GroupOutcome, DamageOutcome)
+
+
+class Terms(NamedTuple):
+    """All that one actor's dice depend on: the net level, the statistic, policies, and if a die is the Peril Die."""
+
+    net: int
+    statistic: int
+    removal: RemovalPolicy
+    change: ChangePolicy
+    with_peril: bool
+
+
+class ThrowValue(NamedTuple):
+    """What the rest of a roll may use of one actor's dice; `peril` is the Peril Die's face, 0 without one."""
+
+    success_value: int
+    six: bool
+    temporary_fate_dice: int
+    peril: int
+
+
+class SkillValue(NamedTuple):
+    """The numbers of a skill roll."""
+
+    result: int
+    difference: int
+    success_value: int
+    critical: bool
+    temporary_fate_dice: int
+
+
+class GroupValue(NamedTuple):
+    """The numbers of a group roll."""
+
+    result: int
+    critical: bool
+
+
+class DamageValue(NamedTuple):
+    """The number of a damage step."""
+
+    net: int
+
+
+class Counts(NamedTuple):
+    """How many of a group have each Success Value."""
+
+    misses: int
+    weak_hits: int
+    hits: int
+    strong_hits: int
+
+
+# --- The rules -------------------------------------------------------------------------------------------------------
+
+
+def resolve(
+    dice: Dice, decisions: Decisions, check: SkillRoll | GroupRoll | DamageStep
+) -> tuple[SkillValue | GroupValue | DamageValue, SkillOutcome | GroupOutcome | DamageOutcome]:
+    """Resolve a check of this game."""
+    if isinstance(check, SkillRoll):
+        return _skill_roll(dice, decisions, check)
+    if isinstance(check, DamageStep):
+        net = net_level(check.advantage, check.disadvantage)
+        return DamageValue(net), DamageOutcome(net)
+    if check.mode is GroupMode.SIMPLE:
+        return _simple_group_roll(dice, decisions, check)
+    return _all_together(dice, decisions, check)
+
+
+def draws(check: SkillRoll | GroupRoll | DamageStep) -> int:
+    """Return how many dice the check rolls before any Change."""
+    if isinstance(check, DamageStep):
+        return 0
+    if isinstance(check, GroupRoll):
+        rollers = check.members if check.mode is GroupMode.ALL_TOGETHER else (check.members[best_member(check)],)
+        return sum(map(_dice_count, rollers))
+    opponent = _dice_count(check.opposition) if isinstance(check.opposition, OpposingRoll) else 0
+    return _dice_count(check) + opponent
+
+
+def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[SkillValue, SkillOutcome]:
+    """Skill Rolls, Result, Opposing Roll, Peril Die."""
+    opposition = check.opposition
+    opposing_throw, peril, opposing_value = None, None, None
+    if isinstance(opposition, OpposingRoll):
+        (own, opposing), (throw, opposing_throw) = dice.parts(
+            _throw, [(_terms(check),), (_terms(opposition),)], ("", opposition.name)
+        )
+        # Ruling: Misstep and Fateful apply to the opposing roll's Success Value as well; it is a skill roll like any.
+        opposing_value = opposing.success_value
+    else:
+        own, throw = dice.part(_throw, _terms(check, with_peril=isinstance(opposition, PerilDie)))
+        if isinstance(opposition, PerilDie):
+            peril = Peril(own.peril, *peril_thresholds(opposition))
+            opposing_value = peril_success_value(peril)
+        elif opposition is not None:
+            opposing_value = opposition.success_value
+
+    # Result: "If there is no opposing roll, then the Result is equal to your Success Value."
+    difference = own.success_value - (opposing_value or 0)
+    result = clamp_result(difference)
+    critical, name = _conclude(decisions, result, own.six, check.great_success, check.zero_result)
+    value = SkillValue(result, difference, own.success_value, critical, own.temporary_fate_dice)
+    return value, SkillOutcome(
+        throw, opposing_throw, peril, opposing_value, difference, result, name, critical, amount(result, critical)
+    )
+
+
+def _simple_group_roll(dice: Dice, decisions: Decisions, check: GroupRoll) -> tuple[GroupValue, GroupOutcome]:
+    """Group Roll: "it's best to let only one person roll", "it's best to just use the highest Statistic"."""
+    roller = best_member(check)
+    member = check.members[roller]
+    own, throw = dice.part(_throw, _terms(member), actor=member.name)
+    result = own.success_value
+    critical, name = _conclude(decisions, result, own.six, check.great_success, check.zero_result)
+    outcome = GroupOutcome(roller, (throw,), (result,), result, name, critical, amount(result, critical))
+    return GroupValue(result, critical), outcome
+
+
+def _all_together(dice: Dice, decisions: Decisions, check: GroupRoll) -> tuple[GroupValue, GroupOutcome]:
+    """Group Roll: "an Action may be need to be performed by the entire Group"."""
+    counts, throws = dice.parts(
+        _member_throw,
+        [(_terms(member),) for member in check.members],
+        [member.name for member in check.members],
+        merge=add_counts,
+    )
+    left = cancel(counts)
+    result = most_common(left)
+    # No six is read here: no single member's dice are the group's. A Great Success may still be taken as a Critical.
+    critical, name = _conclude(decisions, result, False, check.great_success, check.zero_result)
+    outcome = GroupOutcome(None, throws, spread(left), result, name, critical, amount(result, critical))
+    return GroupValue(result, critical), outcome
+
+
+def best_member(check: GroupRoll) -> int:
+    """Return the index of the member with the highest statistic, the first of equals."""
+    return max(range(len(check.members)), key=lambda index: (check.members[index].statistic, -index))
+
+
+# One actor's dice.
+
+
+def _terms(roller: _Roller, *, with_peril: bool = False) -> Terms:
+    net = net_level(roller.advantage, roller.disadvantage)
+    removal = roller.removal or (RemovalPolicy.LOWEST if net > 0 else RemovalPolicy.HIGHEST)
+    return Terms(net, roller.statistic, removal, roller.change, with_peril)
+
+
+def _member_throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[Counts, Throw]:
+    value, throw = _throw(dice, decisions, terms)
+    return _ONE_OF[value.success_value - MISS], throw
+
+
+def _throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[ThrowValue, Throw]:
+    net, statistic, removal, change, with_peril = terms
+    # Dice: "Roll number more dice". The Peril Die must be told from the others: rolled on its own, at position 0.
+    count = BASE_DICE + abs(net)
+    faces = (dice.roll(SIDES), *dice.pool(count - 1, SIDES)) if with_peril else dice.pool(count, SIDES)
+
+    # Modifiers: "the choice is made before dice are re-rolled".
+    dropped = _removed(decisions, faces, net, removal, with_peril)
+    kept = [position for position in range(count) if position not in dropped]
+    standing = [faces[position] for position in kept]
+
+    # Dice Multiples: "After Advantage/Disadvantage".
+    multiple, triple = multiple_of(standing)
+    # Peril Die: "If the player has Advantage/Disadvantage, this doesn't affect the Peril Die."
+    # Ruling: so the die is read even where Advantage removed it; rerolling it changes the opponent's Success Value.
+    peril: Face | None = faces[0] if with_peril else None
+    rerolled = None
+    if multiple is Multiple.CHANGE:
+        rerolled = _change(decisions, standing, change, with_peril and kept[0] == 0)
+    after, triple_after = None, False
+    if rerolled is not None:
+        new = dice.again(standing[rerolled], Purpose.REROLL)
+        if with_peril and kept[rerolled] == 0:
+            peril = new
+        standing[rerolled] = new
+        after, triple_after = multiple_of(standing)
+        # Triples: "it may not become another Change result, even if it becomes a Triple".
+        if after is Multiple.CHANGE:
+            after = None
+
+    # Skill Rolls: the chart, then the doubles' effects on it.
+    kept_sum = sum(standing)
+    total = kept_sum + statistic
+    chart = chart_value(total)
+    success_value = with_multiple(chart, multiple if rerolled is None else after)
+    # Triples: "receives a Temporary Fate Die". Ruling: at most one a roll; a triple before or after a Change earns it.
+    fate_dice = int(triple or triple_after)
+
+    value = ThrowValue(success_value, SIDES in standing, fate_dice, 0 if peril is None else int(peril))
+    gone = None if rerolled is None else kept[rerolled]
+    shown = [
+        Die(face.draw, int(face), _DROPPED if at in dropped else _REROLLED if at == gone else _KEPT)
+        for at, face in enumerate(faces)
+    ]
+    if rerolled is not None:
+        shown.append(Die(standing[rerolled].draw, int(standing[rerolled]), _KEPT))
+    peril_draw = None if peril is None else peril.draw
+    return value, Throw(
+        net, tuple(shown), peril_draw, multiple, after, fate_dice, kept_sum, total, chart, success_value
+    )
+
+
+def _removed(
+    decisions: Decisions,
+    faces: Sequence[Face],
+    net: int,
+    policy: RemovalPolicy,
+    with_peril: bool,  # noqa: FBT001  private
+) -> tuple[int, ...]:
+    """Return the positions of the dice that go: the roller's least favourites, or for Disadvantage the favourites."""
+    if net == 0:
+        return ()
+    # Best first; the Peril Die, at position 0, apart.
+    positions = sorted(range(int(with_peril), len(faces)), key=lambda at: (-faces[at], at))
+    values = tuple([int(faces[at]) for at in positions])
+    question, chosen = _removal(values, int(faces[0]) if with_peril else 0, net, policy)
+    if question is not None:
+        (answer,) = decisions.ask(question)
+        if answer != question.preset:
+            chosen = next(
+                known for known in _choices(values, with_peril, net) if _removal_id(known, faces[0]) == answer
+            )
+    plain, peril_goes = chosen
+    gone = [0] if peril_goes else []
+    wanted = list(plain)
+    for at in reversed(positions):  # of equals the one drawn last goes
+        if faces[at] in wanted:
+            wanted.remove(faces[at])
+            gone.append(at)
+    return tuple(gone)
+
+
+_Removal: TypeAlias = tuple[tuple[int, ...], bool]
+"""Dice that go: the faces of the plain ones, highest first, and whether the Peril Die does."""
+
+
+@lru_cache(maxsize=8192)
+def _removal(values: tuple[int, ...], peril: int, net: int, policy: RemovalPolicy) -> tuple[Question | None, _Removal]:
+    """Return the question, None where nothing is to choose, and what the policy removes.
+
+    `values` are the plain dice, highest first, `peril` the Peril Die's face or 0. The Peril Die is the last of equals
+    to go, since a Change may still want it. Kept for speed alone: a function of its arguments, called once a roll.
+    """
+    choices = _choices(values, peril > 0, net)
+    sign = -1 if policy is RemovalPolicy.HIGHEST else 1
+    dice = [(sign * value, False) for value in values] + [(sign * peril, True)] * (peril > 0)
+    wanted = sorted(dice)[: abs(net)]
+    plain = sorted((sign * value for value, is_peril in wanted if not is_peril), reverse=True)
+    chosen = tuple(plain), any(is_peril for _, is_peril in wanted)
+    if len(choices) == 1:
+        return None, chosen
+    question = Question(
+        "REMOVE",
+        # Modifiers: the roller removes; "When in doubt, the GM can choose the dice."
+        Who.PLAYER if net > 0 else Who.GAME_MASTER,
+        tuple([_removal_option(*choice, peril) for choice in choices]),
+        None if policy is RemovalPolicy.ASK else _removal_id(chosen, peril),
+        policy.name,
+    )
+    return question, chosen
+
+
+def _choices(values: tuple[int, ...], with_peril: bool, net: int) -> tuple[_Removal, ...]:  # noqa: FBT001  private
+    """Return the distinct choices: of dice showing one face any may go, the Peril Die alone is told apart."""
+    plain = [(faces, False) for faces in dict.fromkeys(combinations(values, abs(net)))]
+    if not with_peril:
+        return tuple(plain)
+    return (*plain, *[(faces, True) for faces in dict.fromkeys(combinations(values, abs(net) - 1))])
+
+
+def _removal_id(choice: _Removal, peril: int) -> str:
+    return _removal_option(*choice, peril).id
+
+
+@cache
+def _removal_option(plain: tuple[int, ...], peril_goes: bool, peril: int) -> Option:  # noqa: FBT001  a cache's key
+    faces = [str(face) for face in plain]
+    ids, words = ["REMOVE", *faces], ["remove", *faces]
+    if peril_goes:
+        ids += ["PERIL", str(peril)]
+        words += ["and the Peril Die", str(peril)] if faces else ["the Peril Die", str(peril)]
+    return Option("_".join(ids), " ".join(words))
+
+
+def _change(
+    decisions: Decisions,
+    standing: Sequence[Face],
+    policy: ChangePolicy,
+    peril_first: bool,  # noqa: FBT001  private
+) -> int | None:
+    """Change: "You may re-roll one of the 3 dice in this roll." Return the place of that die, None for no reroll."""
+    question, places = _change_question(tuple([int(face) for face in standing]), peril_first, policy)
+    (answer,) = decisions.ask(question)
+    return places[answer]
+
+
+@lru_cache(maxsize=2048)
+def _change_question(
+    faces: tuple[int, ...],
+    peril_first: bool,  # noqa: FBT001  private
+    policy: ChangePolicy,
+) -> tuple[Question, Mapping[str, int | None]]:
+    """Return the question and the place of the die by option; kept for speed alone, as `_removal` is."""
+    options = {_KEEP.id: _KEEP}
+    places: dict[str, int | None] = {_KEEP.id: None}
+    for place, face in enumerate(faces):
+        peril = peril_first and place == 0
+        if peril:
+            meaning = f"reroll the Peril Die {face}; its new face stands and gives the opponent's value"
+        else:
+            meaning = f"reroll a {face}; the new face stands"
+        option = Option(f"REROLL_PERIL_{face}" if peril else f"REROLL_{face}", meaning)
+        options.setdefault(option.id, option)
+        places.setdefault(option.id, place)
+    preset: str | None = _KEEP.id
+    if policy is ChangePolicy.ASK:
+        preset = None
+    elif policy is ChangePolicy.LOWEST:
+        # Of equals not the Peril Die, whose face is also the opponent's.
+        lowest = min(range(len(faces)), key=lambda place: (faces[place], peril_first and place == 0))
+        preset = f"REROLL_PERIL_{faces[0]}" if peril_first and lowest == 0 else f"REROLL_{faces[lowest]}"
+    return Question("CHANGE", Who.PLAYER, tuple(options.values()), preset, policy.name), places
+
+
+_KEEP: Final = Option("KEEP", "keep all three dice")
+_KEPT: Final = (Fate.KEPT,)
+_DROPPED: Final = (Fate.DROPPED,)
+_REROLLED: Final = (Fate.REROLLED,)
+
+
+def _dice_count(roller: _Roller) -> int:
+    return BASE_DICE + abs(net_level(roller.advantage, roller.disadvantage))
+
+
+# The tables, as functions of numbers.
+
+
+def net_level(advantage: int, disadvantage: int) -> int:
+    """Return the net level, -3..3, positive for Advantage (Modifiers, Modifier Limit).
+
+    Ruling: they cancel one for one first, and what is left is capped: a5 d2 is a3, not a1.
+    """
+    return max(-MODIFIER_LIMIT, min(MODIFIER_LIMIT, advantage - disadvantage))
+
+
+def multiple_of(faces: Sequence[int]) -> tuple[Multiple | None, bool]:
+    """Return the multiple on three dice, and whether it is a triple (Dice Multiples)."""
+    first, second, third = faces
+    if first in (second, third):
+        face = first
+    elif second == third:
+        face = second
+    else:
+        return None, False
+    name = Multiple.MISSTEP if face == 1 else Multiple.FATEFUL if face == SIDES else Multiple.CHANGE
+    return name, first == second == third
+
+
+def chart_value(total: int) -> int:
+    """Return the Success Value of a total (Skill Rolls, the chart).
+
+    Ruling: the page's two long examples call 11 a Hit and add up 6 4 1 as 13; the chart wins.
+    """
+    return MISS if total <= 7 else WEAK_HIT if total <= 11 else HIT if total <= 15 else STRONG_HIT
+
+
+def with_multiple(success_value: int, multiple: Multiple | None) -> int:
+    """Return the Success Value after Misstep ("to a minimum of -1") or Fateful ("to a maximum of 2")."""
+    if multiple is Multiple.MISSTEP:
+        return max(MISS, success_value - 1)
+    if multiple is Multiple.FATEFUL:
+        return min(STRONG_HIT, success_value + 1)
+    return success_value
+
+
+def peril_thresholds(opponent: PerilDie) -> tuple[int, int]:
+    """Return the highest faces, 0..6, at which the opponent has a Hit and a Strong Hit (Peril Die, the table).
+
+    Rulings: the table's line breaks undone, a Hit lies at statistic + 2 and a Strong Hit at statistic - 1, and so
+    outside -2..4 too, held to 0..6; Advantage or Disadvantage moves both by 1 whatever its size ("move the required
+    number by 1"); from statistic 4 on a Hit is automatic whatever moves it.
+    """
+    moved = opponent.statistic + max(-1, min(1, opponent.advantage - opponent.disadvantage))
+    hit = SIDES if opponent.statistic >= AUTOMATIC_HIT_STATISTIC else max(0, min(SIDES, moved + 2))
+    return hit, max(0, min(SIDES, moved - 1))
+
+
+def peril_success_value(peril: Peril) -> int:
+    """Return the opponent's Success Value; "Otherwise, the Opponent's Result is a Weak Hit", so never a Miss."""
+    if peril.face <= peril.strong_hit_at_or_below:
+        return STRONG_HIT
+    return HIT if peril.face <= peril.hit_at_or_below else WEAK_HIT
+
+
+def clamp_result(difference: int) -> int:
+    """Return the Result: "usually limited to being between -1 and 2"."""
+    return max(FAILURE, min(GREAT_SUCCESS, difference))
+
+
+def is_critical(result: int, six: bool) -> bool:  # noqa: FBT001  a fact, not a switch
+    """Return whether a six among the final dice makes the Result a Critical Hit ("Success [1] or greater")."""
+    return six and result >= 1
+
+
+def amount(result: int, critical: bool) -> int | None:  # noqa: FBT001  a fact, not a switch
+    """Return the Success Value Amount, None for a Failure, which has none.
+
+    Ruling: a critical Great Success is 2, as the table says, although the prose says "1 higher". At statistic 0 or
+    less every Great Success holds a 6, so with 3 the table's own row [2] could never be true.
+    """
+    if result == FAILURE:
+        return None
+    return 2 if critical else result
+
+
+def _conclude(
+    decisions: Decisions,
+    result: int,
+    six: bool,  # noqa: FBT001  private
+    great_success: GreatSuccessPolicy,
+    zero_result: ZeroResultPolicy,
+) -> tuple[bool, ResultName]:
+    """Return whether the Result is a Critical Hit, and its name."""
+    critical = is_critical(result, six)
+    if result == GREAT_SUCCESS and not critical:
+        (answer,) = decisions.ask(_great_success_question(great_success))
+        critical = answer == GreatSuccessPolicy.CRITICAL.name
+    if result == 0:
+        (answer,) = decisions.ask(_zero_result_question(zero_result))
+        return critical, _ZERO_NAMES[answer]
+    return critical, _NAMES[result]
+
+
+@cache
+def _great_success_question(policy: GreatSuccessPolicy) -> Question:
+    """Critical Hit: "a Great Success [2] may be treated as a Critical Hit instead of using any other ... Benefits"."""
+    preset = None if policy is GreatSuccessPolicy.ASK else policy.name
+    return Question("GREAT_SUCCESS", Who.PLAYER, _GREAT_SUCCESS_OPTIONS, preset, policy.name)
+
+
+@cache
+def _zero_result_question(policy: ZeroResultPolicy) -> Question:
+    """Opposing Roll: "The GM will always let the player make the choice."."""
+    preset = None if policy is ZeroResultPolicy.ASK else policy.name
+    return Question("ZERO_RESULT", Who.PLAYER, _ZERO_OPTIONS, preset, policy.name)
+
+
+_GREAT_SUCCESS_OPTIONS: Final = (
+    Option("BENEFIT", "keep the Great Success with its additional benefit"),
+    Option("CRITICAL", "treat the Great Success as a Critical Hit instead"),
+)
+_ZERO_OPTIONS: Final = (
+    Option("UNDECIDED", "leave both names on offer"),
+    Option("PARTIAL_SUCCESS", "Action Success, but with a complication"),
+    Option("COMPENSATING_FAILURE", "Action Failure, but with a benefit"),
+)
+_ZERO_NAMES: Final = {
+    "UNDECIDED": ResultName.ZERO_UNDECIDED,
+    "PARTIAL_SUCCESS": ResultName.PARTIAL_SUCCESS,
+    "COMPENSATING_FAILURE": ResultName.COMPENSATING_FAILURE,
+}
+_NAMES: Final = {-1: ResultName.FAILURE, 1: ResultName.SUCCESS, 2: ResultName.GREAT_SUCCESS}
+
+
+# Group Roll.
+
+_ONE_OF: Final = (Counts(1, 0, 0, 0), Counts(0, 1, 0, 0), Counts(0, 0, 1, 0), Counts(0, 0, 0, 1))
+
+
+def add_counts(one: Counts, other: Counts) -> Counts:
+    """Return the counts of two groups as one."""
+    return Counts(
+        one.misses + other.misses,
+        one.weak_hits + other.weak_hits,
+        one.hits + other.hits,
+        one.strong_hits + other.strong_hits,
+    )
+
+
+def cancel(counts: Counts) -> Counts:
+    """Return what is left after "Each Hit (1) must be used to "cancel" a Miss", a Strong Hit two.
+
+    Rulings: Hits cancel before Strong Hits; a Strong Hit spent on one Miss is spent whole.
+    """
+    misses, weak_hits, hits, strong_hits = counts
+    used = min(misses, hits)
+    misses, hits = misses - used, hits - used
+    used = min((misses + 1) // 2, strong_hits)
+    return Counts(max(0, misses - 2 * used), weak_hits, hits, strong_hits - used)
+
+
+def most_common(left: Counts) -> int:
+    """Return the group's Result: Failure with a Miss left, else the most common value, a tie going to the higher.
+
+    Ruling: nothing left gives 0.
+    """
+    if left.misses:
+        return FAILURE
+    best = max(left)
+    if best == 0:
+        return WEAK_HIT
+    return max(value for value, count in zip(range(MISS, STRONG_HIT + 1), left, strict=True) if count == best)
+
+
+def spread(counts: Counts) -> tuple[int, ...]:
+    """Return counts as a list of Success Values, lowest first."""
+    return tuple(value for value, count in zip(range(MISS, STRONG_HIT + 1), counts, strict=True) for _ in range(count))
+
+
+# --- In the game's words ---------------------------------------------------------------------------------------------
+
+_HITS: Final = {MISS: "Miss", WEAK_HIT: "Weak Hit", HIT: "Hit", STRONG_HIT: "Strong Hit"}
+_RESULTS: Final = {
+    ResultName.FAILURE: "Failure",
+    ResultName.ZERO_UNDECIDED: "Partial Success or Compensating Failure",
+    ResultName.PARTIAL_SUCCESS: "Partial Success",
+    ResultName.COMPENSATING_FAILURE: "Compensating Failure",
+    ResultName.SUCCESS: "Success",
+    ResultName.GREAT_SUCCESS: "Great Success",
+}
+
+
+def text(check: SkillRoll | GroupRoll | DamageStep, outcome: SkillOutcome | GroupOutcome | DamageOutcome) -> Text:
+    """Return the outcome in the game's words."""
+    if isinstance(outcome, DamageOutcome):
+        return Text(f"damage {_level(outcome.net) or 'without Advantage or Disadvantage'}", ())
+    if isinstance(outcome, GroupOutcome):
+        assert isinstance(check, GroupRoll)  # noqa: S101  the caller pairs a check with its own outcome
+        return _group_text(check, outcome)
+    assert isinstance(check, SkillRoll)  # noqa: S101  as above
+    return _skill_text(check, outcome)
+
+
+def _skill_text(check: SkillRoll, outcome: SkillOutcome) -> Text:
+    throw, opposing = outcome.throw, outcome.opposing_throw
+    steps = _throw_steps(throw, check.statistic)
+    line = _throw_line(throw, check.statistic)
+    if outcome.opposing_success_value is None:
+        line += f", {_HITS[throw.success_value]} [{outcome.result}]"
+    else:
+        other = f"{_HITS[outcome.opposing_success_value]} ({outcome.opposing_success_value})"
+        if opposing is not None and isinstance(check.opposition, OpposingRoll):
+            name = check.opposition.name
+            steps += _throw_steps(opposing, check.opposition.statistic, f"{name}: ")
+            other = f"{name}'s {other}"
+        elif outcome.peril is not None:
+            peril = outcome.peril
+            steps.append(
+                f"Peril Die {peril.face}: Hit at or below {peril.hit_at_or_below}, Strong Hit at or below"
+                f" {peril.strong_hit_at_or_below}: the opponent has a {other}"
+            )
+            other = f"Peril Die {peril.face}'s {other}"
+        own = f"{_HITS[throw.success_value]} ({throw.success_value})"
+        held = "" if outcome.difference == outcome.result else f", held to {outcome.result}"
+        steps.append(f"{own} against {other}: {_minus(throw.success_value, outcome)}{held}")
+        line += f", {own} against {other}: {_RESULTS[outcome.result_name]} [{outcome.result}]"
+    steps += _result_steps(outcome)
+    return Text(line + _marks(outcome.critical, throw.temporary_fate_dice), tuple(steps))
+
+
+def _minus(success_value: int, outcome: SkillOutcome) -> str:
+    other = outcome.opposing_success_value or 0
+    return f"{success_value} - {f'({other})' if other < 0 else other} = {outcome.difference}"
+
+
+def _group_text(check: GroupRoll, outcome: GroupOutcome) -> Text:
+    members = check.members if outcome.roller is None else (check.members[outcome.roller],)
+    steps = []
+    for member, throw in zip(members, outcome.throws, strict=True):
+        steps += _throw_steps(throw, member.statistic, f"{member.name}: ")
+    if outcome.roller is None:
+        line = ", ".join(
+            f"{member.name} {_HITS[throw.success_value]} ({throw.success_value})"
+            for member, throw in zip(members, outcome.throws, strict=True)
+        )
+        left = ", ".join(f"{_HITS[value]} ({value})" for value in outcome.remaining) or "nothing"
+        steps.append(f"After Hits cancelled Misses: {left}")
+    else:
+        (throw,) = outcome.throws
+        line = f"{members[0].name} for all: {_throw_line(throw, members[0].statistic)}"
+    line += f": {_RESULTS[outcome.result_name]} [{outcome.result}]"
+    steps += _result_steps(outcome)
+    return Text(line + _marks(outcome.critical, 0), tuple(steps))
+
+
+def _throw_line(throw: Throw, statistic: int) -> str:
+    """Return such as `3d6a1 rolled 5 4 3 2, drop 2: 12 + 0 = 12`."""
+    words = f"3d6{_level(throw.net)} rolled {_faces(throw.dice[: BASE_DICE + abs(throw.net)])}"
+    dropped = [die for die in throw.dice if Fate.DROPPED in die.fates]
+    if dropped:
+        words += f", drop {_faces(dropped)}"
+    words += "".join(f", Change {die.value} to {throw.dice[-1].value}" for die in _changed(throw))
+    return f"{words}: {_sum(throw, statistic)}"
+
+
+def _throw_steps(throw: Throw, statistic: int, who: str = "") -> list[str]:
+    rolled = throw.dice[: BASE_DICE + abs(throw.net)]
+    steps = [f"{who}3d6{_level(throw.net)}: rolled {_faces(rolled)}"]
+    dropped = [die for die in throw.dice if Fate.DROPPED in die.fates]
+    if dropped:
+        why = "Advantage removes" if throw.net > 0 else "Disadvantage removes"
+        steps.append(f"{who}{why} {_faces(dropped)}")
+    if throw.multiple is Multiple.CHANGE:
+        steps += [f"{who}Change: rerolled {die.value} into {throw.dice[-1].value}" for die in _changed(throw)] or [
+            f"{who}Change: no die was rerolled"
+        ]
+    steps.append(f"{who}{_sum(throw, statistic)}: {_HITS[throw.chart_value]} ({throw.chart_value})")
+    effect = throw.multiple_after if throw.multiple is Multiple.CHANGE else throw.multiple
+    if effect is not None:
+        name = effect.name.capitalize()
+        steps.append(f"{who}{name}: {_HITS[throw.success_value]} ({throw.success_value})")
+    if throw.temporary_fate_dice:
+        steps.append(f"{who}a triple: one Temporary Fate Die of short duration")
+    return steps
+
+
+def _result_steps(outcome: SkillOutcome | GroupOutcome) -> list[str]:
+    steps = [f"Result [{outcome.result}]: {_RESULTS[outcome.result_name]}"]
+    if outcome.critical:
+        steps.append("Critical Hit")
+    if outcome.success_value_amount is not None:
+        steps.append(f"Success Value Amount {outcome.success_value_amount}")
+    return steps
+
+
+def _marks(critical: bool, fate_dice: int) -> str:  # noqa: FBT001  private
+    return (", Critical Hit" if critical else "") + (", Temporary Fate Die" if fate_dice else "")
+
+
+def _level(net: int) -> str:
+    return "" if net == 0 else f"a{net}" if net > 0 else f"d{-net}"
+
+
+def _changed(throw: Throw) -> list[Die]:
+    return [die for die in throw.dice if Fate.REROLLED in die.fates]
+
+
+def _faces(dice: Sequence[Die]) -> str:
+    return " ".join(str(die.value) for die in dice)
+
+
+def _sum(throw: Throw, statistic: int) -> str:
+    return f"{throw.sum} {'-' if statistic < 0 else '+'} {abs(statistic)} = {throw.total}"
