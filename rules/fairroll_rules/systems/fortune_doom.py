@@ -1,0 +1,398 @@
+"""Fortune and Doom: two twelve-sided dice, one Fortune, one Doom.
+
+Followed, of the draft "Resolution Rolls": "Resolution Roll - Summary", "Detailed Resolution roll procedure" (the step
+numbers below are its own) and "Attributes".
+Out of scope: tables 1 and 2 (results, difficulty), which are empty in the draft: the caller gives the difficulty
+modifier as a number and, if it wants an outcome, a success threshold or a table of bands. A helper's sub-roll
+(step 5.1) is a resolution roll of its own; what it decided arrives here as help or as a hinder.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from itertools import pairwise
+from typing import NamedTuple
+
+from fairroll_rules.decisions import Decisions, Option, Question, Who
+from fairroll_rules.dice import Dice, Face, Purpose
+from fairroll_rules.errors import CheckError, require_range
+from fairroll_rules.limits import MAX_ACTORS, MAX_NAME_BYTES
+from fairroll_rules.outcome import Die, Fate, Text
+
+TITLE = "Fortune and Doom"
+ENGINE = 1
+
+SIDES = 12
+"""Step 10: "2d12, one darker than the other"."""
+
+MAX_ATTRIBUTE = 5
+"""Attributes: "range from -5 to +5"."""
+
+MAX_HELP = 5
+"""Step 5: +1 to +5, "the entire party's Help modifier maxes at 5, not each helping's player's"."""
+
+MAX_HINDER = 5
+"""Step 6: each NPC "may also help or hinder with up to +/-5"."""
+
+HOPE = 4
+"""Step 9: "+4 if Fortune>Doom, -4 otherwise"."""
+
+MAX_DIFFICULTY = 100
+"""Ours: table 2 is empty, so any number of a sensible size is taken, either sign."""
+
+MAX_THRESHOLD = 1_000
+"""Ours, as wide as any final result that the other ranges allow."""
+
+
+class TieChoice(Enum):
+    """Step 10.1: which die Advantage rerolls on a tie, "the player chooses"."""
+
+    DOOM = 1
+    FORTUNE = 2
+    ASK = 3
+
+
+class FearEffect(Enum):
+    """What Fear did in step 10.3."""
+
+    REROLLED_FORTUNE = 1
+    HALVED_DOOM = 2
+
+
+class Result(Enum):
+    """Step 11, as far as the caller gave a threshold or bands; without one the Fool says what the number means."""
+
+    SUCCESS = 1
+    FAILURE = 2
+    UNDETERMINED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Band:
+    """One row of the caller's results table: final results from `at_least` up to the next row's."""
+
+    at_least: int
+    name: str
+    success: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionRoll:
+    """A resolution roll: the modifiers of steps 3 to 7 and what is declared before the dice fall."""
+
+    attribute: int = 0
+    difficulty: int = 0
+    help: tuple[int, ...] = ()
+    hinder: tuple[int, ...] = ()
+    advantage: bool = False
+    push: bool = False
+    condition: bool = False
+    fear: bool = False
+    hope: bool = False
+    tie: TieChoice = TieChoice.DOOM
+    success_threshold: int | None = None
+    bands: tuple[Band, ...] = ()
+
+    def __post_init__(self) -> None:
+        require_range("attribute", self.attribute, -MAX_ATTRIBUTE, MAX_ATTRIBUTE)
+        require_range("difficulty", self.difficulty, -MAX_DIFFICULTY, MAX_DIFFICULTY)
+        for field, entries, minimum, maximum in (
+            ("help", self.help, 1, MAX_HELP),
+            ("hinder", self.hinder, -MAX_HINDER, MAX_HINDER),
+        ):
+            _require_count(field, len(entries))
+            for index, entry in enumerate(entries):
+                require_range(f"{field}[{index}]", entry, minimum, maximum)
+        if self.success_threshold is not None:
+            require_range("success_threshold", self.success_threshold, -MAX_THRESHOLD, MAX_THRESHOLD)
+            if self.bands:
+                raise CheckError("CONFLICT", "success_threshold and bands exclude each other", field="bands")
+        _require_bands(self.bands)
+
+
+@dataclass(frozen=True, slots=True)
+class ResolutionOutcome:
+    """A resolution roll as the table sees it; `fortune_draws` and `doom_draws` say which draws were which die."""
+
+    dice: tuple[Die, ...]
+    fortune_draws: tuple[int, ...]
+    doom_draws: tuple[int, ...]
+    fortune: int
+    doom_face: int
+    doom: int
+    help_total: int
+    hinder_total: int
+    resolution_modifier: int
+    advantage: bool
+    harm: int
+    condition_rerolled: bool
+    fear: FearEffect | None
+    hope: int
+    final_result: int
+    result: Result
+    band: int | None
+
+
+class ResolutionValue(NamedTuple):
+    """What a resolution roll comes to; `result` is the number of a Result."""
+
+    fortune: int
+    doom: int
+    hope: int
+    final_result: int
+    result: int
+
+
+CHECKS = (ResolutionRoll,)
+OUTCOMES = (ResolutionOutcome,)
+
+
+def draws(check: ResolutionRoll) -> int:  # noqa: ARG001  the same two dice whatever the check says
+    """Return the most draws before any reroll: Fortune and Doom."""
+    return 2
+
+
+def help_total(check: ResolutionRoll) -> int:
+    """Return the party's Help modifier: the sum, at most 5 (step 5)."""
+    return min(sum(check.help), MAX_HELP)
+
+
+def resolution_modifier(check: ResolutionRoll) -> int:
+    """Return the sum of attribute, difficulty, help and hinder (step 7)."""
+    return check.attribute + check.difficulty + help_total(check) + sum(check.hinder)
+
+
+def resolve(
+    dice: Dice,
+    decisions: Decisions,  # noqa: ARG001  its parts ask
+    check: ResolutionRoll,
+) -> tuple[ResolutionValue, ResolutionOutcome | None]:
+    """Roll Fortune and Doom and apply step 10; the outcome is None where the door keeps no details (odds)."""
+    # Steps 10.1 to 10.3, the last of them first: each part calls the one before it.
+    stand, rerolled = dice.part(_fear, check)
+
+    # Step 10.4. Ruling: Hope compares the halved Doom, since each step takes the dice as the step before left them.
+    fortune, doom = int(stand.fortune), _doom(stand)
+    hope = 0
+    if check.hope:
+        hope = HOPE if fortune > doom else -HOPE
+
+    # Steps 10.5 and 11.
+    final_result = fortune + doom + resolution_modifier(check) + hope
+    result, band = _result(check, final_result)
+    value = ResolutionValue(fortune, doom, hope, final_result, result.value)
+    return value, None if rerolled is None else _outcome(check, stand, rerolled, value, band)
+
+
+class _Stand(NamedTuple):
+    """The dice as a step leaves them."""
+
+    fortune: Face
+    doom: Face
+    halved: bool = False
+
+
+class _Rerolled(NamedTuple):
+    """The faces that were rerolled so far, and whether the Condition did it."""
+
+    fortune: tuple[Face, ...] = ()
+    doom: tuple[Face, ...] = ()
+    condition: bool = False
+
+
+# Each step is a part that takes the dice from the step before: so the odds need 144 states a step, not every path.
+
+
+def _advantage(dice: Dice, decisions: Decisions, check: ResolutionRoll) -> tuple[_Stand, _Rerolled | None]:
+    """Roll Fortune, then Doom; steps 8 and 10.1: reroll the lower die.
+
+    "There is no benefit for multiple Advantages": a push beside another source of it gains nothing, and costs nothing.
+
+    Ruling: a reroll stands even if it is lower, once each: "reroll the lower die", and no word of keeping the better.
+    """
+    stand = _Stand(dice.roll(SIDES), dice.roll(SIDES))
+    if not (check.advantage or check.push):
+        return stand, _Rerolled()
+    if stand.fortune != stand.doom:
+        fortune_goes = stand.fortune < stand.doom
+    else:
+        fortune_goes = _tie(decisions, check.tie) is TieChoice.FORTUNE
+    return _reroll_fortune(dice, stand, None) if fortune_goes else _reroll_doom(dice, stand, None)
+
+
+def _tie(decisions: Decisions, tie: TieChoice) -> TieChoice:
+    options = (
+        Option(TieChoice.DOOM.name, "Reroll the Doom die."),
+        Option(TieChoice.FORTUNE.name, "Reroll the Fortune die."),
+    )
+    preset = None if tie is TieChoice.ASK else tie.name
+    (chosen,) = decisions.ask(Question("TIE", Who.PLAYER, options, preset, tie.name))
+    return TieChoice[chosen]
+
+
+def _condition(
+    dice: Dice,
+    decisions: Decisions,  # noqa: ARG001  every part has the same head
+    check: ResolutionRoll,
+) -> tuple[_Stand, _Rerolled | None]:
+    """Step 10.2: where Doom is higher, reroll Doom.
+
+    Ruling: "higher" is strict, here and below, as the summary's signs (Doom>Fortune) have it.
+    """
+    stand, rerolled = dice.part(_advantage, check)
+    if not (check.condition and stand.doom > stand.fortune):
+        return stand, rerolled
+    stand, rerolled = _reroll_doom(dice, stand, rerolled)
+    return stand, rerolled._replace(condition=True)
+
+
+def _fear(
+    dice: Dice,
+    decisions: Decisions,  # noqa: ARG001  every part has the same head
+    check: ResolutionRoll,
+) -> tuple[_Stand, _Rerolled | None]:
+    """Step 10.3: where Doom is higher, reroll Fortune; otherwise halve Doom."""
+    stand, rerolled = dice.part(_condition, check)
+    if not check.fear:
+        return stand, rerolled
+    if stand.doom > stand.fortune:
+        return _reroll_fortune(dice, stand, rerolled)
+    return stand._replace(halved=True), rerolled
+
+
+def _doom(stand: _Stand) -> int:
+    """Return Doom as it counts: halving rounds up, as the summary says."""
+    return (stand.doom + 1) // 2 if stand.halved else int(stand.doom)
+
+
+def _reroll_fortune(dice: Dice, stand: _Stand, rerolled: _Rerolled | None) -> tuple[_Stand, _Rerolled]:
+    before = rerolled or _Rerolled()
+    face = dice.again(stand.fortune, Purpose.REROLL)
+    return stand._replace(fortune=face), before._replace(fortune=(*before.fortune, stand.fortune))
+
+
+def _reroll_doom(dice: Dice, stand: _Stand, rerolled: _Rerolled | None) -> tuple[_Stand, _Rerolled]:
+    before = rerolled or _Rerolled()
+    face = dice.again(stand.doom, Purpose.REROLL)
+    return stand._replace(doom=face), before._replace(doom=(*before.doom, stand.doom))
+
+
+def _outcome(
+    check: ResolutionRoll, stand: _Stand, rerolled: _Rerolled, value: ResolutionValue, band: int | None
+) -> ResolutionOutcome:
+    fear = None
+    if check.fear:
+        fear = FearEffect.HALVED_DOOM if stand.halved else FearEffect.REROLLED_FORTUNE
+    gone = [Die(face.draw, int(face), (Fate.REROLLED,)) for face in (*rerolled.fortune, *rerolled.doom)]
+    kept = [
+        Die(stand.fortune.draw, value.fortune, (Fate.KEPT,)),
+        Die(stand.doom.draw, value.doom, (Fate.KEPT,)),
+    ]
+    return ResolutionOutcome(
+        dice=tuple(sorted((*gone, *kept), key=lambda die: die.draw)),
+        fortune_draws=tuple(face.draw for face in (*rerolled.fortune, stand.fortune)),
+        doom_draws=tuple(face.draw for face in (*rerolled.doom, stand.doom)),
+        fortune=value.fortune,
+        doom_face=int(stand.doom),
+        doom=value.doom,
+        help_total=help_total(check),
+        hinder_total=sum(check.hinder),
+        resolution_modifier=resolution_modifier(check),
+        advantage=check.advantage or check.push,
+        harm=int(check.push and not check.advantage),
+        condition_rerolled=rerolled.condition,
+        fear=fear,
+        hope=value.hope,
+        final_result=value.final_result,
+        result=Result(value.result),
+        band=band,
+    )
+
+
+def text(check: ResolutionRoll, outcome: ResolutionOutcome) -> Text:
+    """Say the roll in one line, and step by step in the order of step 10."""
+    total = outcome.resolution_modifier + outcome.hope
+    line = f"Fortune {outcome.fortune} + Doom {outcome.doom} {total:+d} = {outcome.final_result}"
+    if outcome.band is not None:
+        line += f", {check.bands[outcome.band].name}"
+    if outcome.result is not Result.UNDETERMINED:
+        line += f", {outcome.result.name.capitalize()}"
+    return Text(line, tuple(_steps(check, outcome)))
+
+
+def _steps(check: ResolutionRoll, outcome: ResolutionOutcome) -> list[str]:
+    values = {die.draw: die.value for die in outcome.dice}
+    values[outcome.doom_draws[-1]] = outcome.doom_face
+    chains = {
+        name: ", rerolled to ".join(str(values[draw]) for draw in draws_of)
+        for name, draws_of in (("Fortune", outcome.fortune_draws), ("Doom", outcome.doom_draws))
+    }
+    sources = (
+        f"attribute {check.attribute:+d}, difficulty {check.difficulty:+d}, "
+        f"help {outcome.help_total:+d}, hinder {outcome.hinder_total:+d}"
+    )
+    steps = [
+        f"Resolution modifier: {sources}: {outcome.resolution_modifier:+d}",
+        f"Dice: Fortune {chains['Fortune']}; Doom {chains['Doom']}",
+    ]
+    if check.push:
+        steps.append(
+            "Push: 1 Harm for Advantage" if outcome.harm else "Push: Advantage is there already, no Harm is due"
+        )
+    if outcome.advantage:
+        steps.append("Advantage: the lower die was rerolled")
+    if check.condition:
+        rerolled = "Doom was higher and was rerolled" if outcome.condition_rerolled else "Doom was not higher"
+        steps.append(f"Condition: {rerolled}")
+    if outcome.fear is FearEffect.REROLLED_FORTUNE:
+        steps.append("Fear: Doom was higher, Fortune was rerolled")
+    elif outcome.fear is FearEffect.HALVED_DOOM:
+        steps.append(f"Fear: Doom was not higher and is halved, {outcome.doom_face} to {outcome.doom}")
+    if outcome.hope:
+        steps.append(f"Hope: Fortune is {'' if outcome.hope > 0 else 'not '}higher than Doom, {outcome.hope:+d}")
+    total = outcome.resolution_modifier + outcome.hope
+    steps.append(f"Final result: {outcome.fortune} + {outcome.doom} {total:+d} = {outcome.final_result}")
+    return steps
+
+
+def _result(check: ResolutionRoll, final_result: int) -> tuple[Result, int | None]:
+    """Judge the final result; below the lowest band it stays undetermined, as without a table."""
+    if check.success_threshold is not None:
+        return (Result.SUCCESS if final_result >= check.success_threshold else Result.FAILURE), None
+    reached = [index for index, band in enumerate(check.bands) if final_result >= band.at_least]
+    if not reached:
+        return Result.UNDETERMINED, None
+    return (Result.SUCCESS if check.bands[reached[-1]].success else Result.FAILURE), reached[-1]
+
+
+def _require_count(field: str, count: int) -> None:
+    if count > MAX_ACTORS:
+        raise CheckError(
+            "OUT_OF_RANGE",
+            f"{field} may have at most {MAX_ACTORS} entries, not {count}",
+            field=field,
+            limit="actors",
+            minimum=0,
+            maximum=MAX_ACTORS,
+            value=str(count),
+        )
+
+
+def _require_bands(bands: tuple[Band, ...]) -> None:
+    _require_count("bands", len(bands))
+    for index, band in enumerate(bands):
+        require_range(f"bands[{index}].at_least", band.at_least, -MAX_THRESHOLD, MAX_THRESHOLD)
+        size = len(band.name.encode())
+        if not 1 <= size <= MAX_NAME_BYTES:
+            raise CheckError(
+                "OUT_OF_RANGE",
+                f"a band's name must be 1..{MAX_NAME_BYTES} bytes, not {size}",
+                field=f"bands[{index}].name",
+                limit="name_bytes",
+                minimum=1,
+                maximum=MAX_NAME_BYTES,
+                value=str(size),
+            )
+    for index, (lower, higher) in enumerate(pairwise(bands), 1):
+        require_range(f"bands[{index}].at_least", higher.at_least, lower.at_least + 1, MAX_THRESHOLD)
