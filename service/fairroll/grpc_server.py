@@ -1,0 +1,188 @@
+"""The gRPC door: bytes in, the use case called in process, bytes out.
+
+Handlers take and give bytes, since what the library's own decoding and encoding raise goes around every interceptor,
+with its text. The guard stands in each handler for the same reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+import grpc
+from google.protobuf.message import Message
+from grpc.aio import EOF
+
+from fairroll.errors import FairrollError, RequestError, ServiceError
+from fairroll.guard import decode, new_call_id, status_of
+from fairroll.logs import log_call
+from fairroll.metrics import UNKNOWN_METHOD
+from fairroll.reasons import Code
+from fairroll.v1.roll_pb2 import RollRequest, RollResponse
+from fairroll.v1.service_pb2 import (
+    DESCRIPTOR,
+    GetKeyListRequest,
+    GetLimitsRequest,
+    ListSystemsRequest,
+    ParseNotationRequest,
+    StreamRollsRequest,
+    StreamRollsResponse,
+    VerifyReceiptRequest,
+)
+
+if TYPE_CHECKING:
+    from grpc.aio import ServicerContext
+
+    from fairroll.metrics import Metrics
+    from fairroll.roll import Roller
+
+    Context: TypeAlias = ServicerContext[bytes, bytes]
+
+Q = TypeVar("Q", bound=Message)
+
+DOOR = "grpc"
+SERVICE = DESCRIPTOR.services_by_name["RollService"].full_name
+LOCAL_TENANT = "local"
+"""Whose rolls those of anonymous callers are."""
+MAX_ITEM_ID_BYTES = 100
+STATUS_DETAILS = "grpc-status-details-bin"
+
+_CODES = {code.value[0]: code for code in grpc.StatusCode}
+
+
+class GrpcDoor(grpc.GenericRpcHandler):
+    """The handlers of RollService, and of every method that does not exist.
+
+    Attributes:
+        streams_end: when streams are asked to go elsewhere, in the loop's time; None until the process drains.
+    """
+
+    def __init__(self, roller: Roller, metrics: Metrics) -> None:
+        """Call `roller`, count with `metrics`."""
+        self.streams_end: float | None = None
+        self._roller = roller
+        self._metrics = metrics
+        unary = {
+            "Roll": self._unary("Roll", RollRequest, lambda request: roller.roll(request, LOCAL_TENANT)),
+            "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, roller.verify_receipt),
+            "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, roller.parse_notation),
+            "ListSystems": self._unary("ListSystems", ListSystemsRequest, roller.list_systems),
+            "GetLimits": self._unary("GetLimits", GetLimitsRequest, roller.get_limits),
+            "GetKeyList": self._unary("GetKeyList", GetKeyListRequest, roller.get_key_list),
+        }
+        self._handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
+            f"/{SERVICE}/{name}": grpc.unary_unary_rpc_method_handler(handler) for name, handler in unary.items()
+        }
+        self._handlers[f"/{SERVICE}/StreamRolls"] = grpc.stream_stream_rpc_method_handler(
+            self._guarded("StreamRolls", self._stream_rolls)
+        )
+        # As a stream it answers callers of any kind.
+        self._no_handler: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
+            self._guarded(UNKNOWN_METHOD, _unknown)
+        )
+
+    def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any]:
+        """Return the handler of a method; where there is no such method, one that says so."""
+        return self._handlers.get(handler_call_details.method, self._no_handler)
+
+    def _unary(
+        self, method: str, message_class: type[Q], use: Callable[[Q], Message]
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        async def answer(body: bytes, context: Context) -> bytes:
+            _refuse_late(context)
+            return use(decode(message_class, body)).SerializeToString()
+
+        return self._guarded(method, answer)
+
+    def _guarded(
+        self, method: str, answer: Callable[[Any, Context], Awaitable[Any]]
+    ) -> Callable[[Any, Context], Awaitable[Any]]:
+        """Wrap a handler: what it raises becomes a status, the call is counted and logged, and nothing leaks."""
+
+        async def handle(request: Any, context: Context) -> Any:  # noqa: ANN401  bytes, or an iterator of them
+            started = time.perf_counter()
+            call_id = new_call_id()
+            code = Code.OK
+            try:
+                return await answer(request, context)
+            except asyncio.CancelledError:
+                code = Code.DEADLINE_EXCEEDED if _is_late(context) else Code.CANCELLED
+                raise
+            except Exception as error:  # noqa: BLE001  the last guard: no text of an exception reaches a caller
+                status = status_of(error, call_id)
+                code = Code(status.code)
+            finally:
+                seconds = time.perf_counter() - started
+                self._metrics.observe_call(DOOR, method, code.name, seconds)
+                log_call(DOOR, method, code.name, seconds, call_id)
+            details = ((STATUS_DETAILS, status.SerializeToString()),)
+            return await context.abort(_CODES[status.code], status.message, details)
+
+        return handle
+
+    async def _stream_rolls(self, _requests: object, context: Context) -> None:
+        """Answer items one after another: in order by nature, and a client that does not read is not read from."""
+        while (body := await context.read()) is not EOF:  # type: ignore[comparison-overlap]  # left out of the stubs
+            _refuse_late(context)
+            await context.write(self._answer_item(body).SerializeToString())
+            if self.streams_end is not None and asyncio.get_running_loop().time() > self.streams_end:
+                raise ServiceError("DRAINING", "the process is shutting down; ask the rest again elsewhere")
+
+    def _answer_item(self, body: bytes) -> StreamRollsResponse:
+        item_id = ""
+        code = Code.OK
+        try:
+            item = decode(StreamRollsRequest, body)
+            item_id = _item_id(item)
+            answer = StreamRollsResponse(item_id=item_id, receipt=self._roll_item(item))
+        except Exception as error:  # noqa: BLE001  as in `_guarded`; a bad item does not end the stream
+            status = status_of(error, new_call_id())
+            code = Code(status.code)
+            answer = StreamRollsResponse(item_id=item_id, status=status)
+        self._metrics.observe_item(DOOR, code.name)
+        return answer
+
+    def _roll_item(self, item: StreamRollsRequest) -> RollResponse:
+        if not item.HasField("request"):
+            raise RequestError("REQUIRED", "an item holds a request", field="request")
+        try:
+            return self._roller.roll(item.request, LOCAL_TENANT)
+        except FairrollError as error:
+            if error.field:
+                error.field = f"request.{error.field}"
+            raise
+
+
+def _item_id(item: StreamRollsRequest) -> str:
+    size_bytes = len(item.item_id.encode())
+    if size_bytes > MAX_ITEM_ID_BYTES:
+        raise RequestError(
+            "OUT_OF_RANGE",
+            f"an item_id has at most {MAX_ITEM_ID_BYTES} bytes",
+            field="item_id",
+            maximum=MAX_ITEM_ID_BYTES,
+            value=str(size_bytes),
+        )
+    return item.item_id
+
+
+async def _unknown(_requests: object, _context: Context) -> None:
+    raise RequestError("METHOD_UNKNOWN", f"{SERVICE} has no such method")
+
+
+def _is_late(context: Context) -> bool:
+    # The stubs leave out that there may be no deadline.
+    remaining: float | None = context.time_remaining()
+    return remaining is not None and remaining <= 0
+
+
+def _refuse_late(context: Context) -> None:
+    """Return if the caller still waits for an answer.
+
+    Raises:
+        ServiceError: DEADLINE_PASSED; a roll that nobody waits for is not made.
+    """
+    if _is_late(context):
+        raise ServiceError("DEADLINE_PASSED", "the deadline had passed before the call's turn came")
