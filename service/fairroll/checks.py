@@ -1,0 +1,143 @@
+"""The checks of a request, judged before anything is proved: what is refused here has drawn nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import Message
+
+from fairroll.convert import check_path, join_path, open_policy, read_check, request_error
+from fairroll.errors import RequestError
+from fairroll.receipt import MAX_RECEIPT_BYTES, is_digest
+from fairroll.v1 import roll_pb2
+from fairroll_rules.errors import RuleError
+from fairroll_rules.limits import MAX_CHECKS, MAX_DRAWS, MAX_NAME_BYTES, MAX_NODES, MAX_TEXT_BYTES
+from fairroll_rules.systems import system_of, systems
+
+MAX_CITES = 16
+
+_DRAW_BYTES = 64
+"""What one draw adds to a record at most, in its draw and in its die, without the actor's name."""
+
+
+def read_checks(request: roll_pb2.RollRequest) -> list[Any]:
+    """Return the checks of a request, each validated by its system.
+
+    Raises:
+        RequestError: one is refused, or all together pass a limit of a record.
+    """
+    if not request.checks:
+        raise RequestError("REQUIRED", "a roll has at least one check", field="checks")
+    require_limit("checks", len(request.checks), MAX_CHECKS, "checks")
+    checks = [_read_check(message, index) for index, message in enumerate(request.checks)]
+    _check_draws(request, checks)
+    _check_text(request)
+    _check_nodes(checks)
+    return checks
+
+
+def require_limit(limit: str, value: int, maximum: int, field: str) -> None:
+    """Refuse a number above a limit of GetLimits.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED, with the limit's name, its value and what was given.
+    """
+    if value > maximum:
+        raise RequestError(
+            "LIMIT_EXCEEDED",
+            f"{field}: {value} is above the limit {limit} of {maximum}",
+            field=field,
+            limit=limit,
+            maximum=maximum,
+            value=str(value),
+        )
+
+
+def require_digest(text: str, field: str) -> None:
+    """Refuse what is not 64 lower-case hex digits.
+
+    Raises:
+        RequestError: DIGEST_MALFORMED.
+    """
+    if not is_digest(text):
+        raise RequestError("DIGEST_MALFORMED", "a digest is 64 lower-case hex digits", field=field, value=text)
+
+
+def _read_check(message: roll_pb2.Check, index: int) -> Any:  # noqa: ANN401  each system has its own types
+    path = f"checks[{index}]"
+    for name in ("label", "actor"):
+        require_limit(f"{name}_bytes", len(getattr(message, name).encode()), MAX_NAME_BYTES, f"{path}.{name}")
+    if message.cites:
+        require_limit("cites", len(message.cites), MAX_CITES, f"{path}.cites")
+        for place, digest in enumerate(message.cites):
+            require_digest(digest, f"{path}.cites[{place}]")
+    try:
+        check = read_check(message)
+    except RequestError as error:
+        error.field = join_path(path, error.field)
+        raise
+    asking = open_policy(check)
+    if asking:
+        raise RequestError(
+            "DECISION_OPEN",
+            "the policy is ASK, and nobody would be left to answer: declare a policy",
+            field=join_path(f"{path}.{check_path(check)}", asking),
+            value="ASK",
+        )
+    return check
+
+
+def _check_draws(request: roll_pb2.RollRequest, checks: list[Any]) -> None:
+    total = 0
+    for index, check in enumerate(checks):
+        try:
+            count = systems()[system_of(check)].draws(check)
+        except RuleError as error:
+            raise request_error(error, f"checks[{index}].{check_path(check)}") from error
+        total += count
+    require_limit("draws", total, MAX_DRAWS, "checks")
+    # Every draw repeats its actor's name, so many draws with long names pass the size of a receipt first. Rerolls
+    # come on top of `total`; no rule with actors rerolls more dice than it rolled.
+    most = min(MAX_DRAWS, 2 * total)
+    if most * (_DRAW_BYTES + MAX_NAME_BYTES) > MAX_RECEIPT_BYTES:
+        require_limit("receipt_bytes", most * (_DRAW_BYTES + _longest_name(request)), MAX_RECEIPT_BYTES, "checks")
+
+
+def _check_text(request: roll_pb2.RollRequest) -> None:
+    # All text is in the message, so a message below the limit needs no counting.
+    if request.ByteSize() > MAX_TEXT_BYTES:
+        require_limit("text_bytes", sum(_text_sizes(request)), MAX_TEXT_BYTES, "checks")
+
+
+def _check_nodes(checks: list[Any]) -> None:
+    # Only a system that parses text has nodes.
+    counters = {name: count for name, system in systems().items() if (count := getattr(system, "nodes", None))}
+    total = sum(counters[name](check) for check in checks if (name := system_of(check)) in counters)
+    require_limit("nodes", total, MAX_NODES, "checks")
+
+
+def _longest_name(request: roll_pb2.RollRequest) -> int:
+    """Return the bytes of the longest text that may be an actor's name: one of a message inside a system's."""
+    sizes = (
+        size
+        for check in request.checks
+        for _, content in getattr(check, check.WhichOneof("system") or "").ListFields()
+        for message in (content if isinstance(content, Iterable) else (content,))
+        if isinstance(message, Message)
+        for size in _text_sizes(message)
+    )
+    return max((size for size in sizes if size <= MAX_NAME_BYTES), default=0)
+
+
+def _text_sizes(message: Message) -> Iterable[int]:
+    """Yield the bytes of every text in a message and in those inside it."""
+    for field, content in message.ListFields():
+        items = content if field.is_repeated else (content,)
+        if field.message_type is not None:
+            for item in items:
+                yield from _text_sizes(item)
+        elif field.type == FieldDescriptor.TYPE_STRING:
+            for item in items:
+                yield len(item.encode())

@@ -1,0 +1,1 @@
+"""Generated from proto/fairroll/v1 by `make proto`: messages, stubs, descriptors with comments."""
