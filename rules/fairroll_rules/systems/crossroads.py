@@ -122,9 +122,6 @@ class PerilDie:
     disadvantage: int = 0
 
 
-Opposition: TypeAlias = OpposingValue | OpposingRoll | PerilDie
-
-
 @dataclass(frozen=True, slots=True)
 class SkillRoll:
     """A Skill Roll of the check's actor, with or without opposition."""
@@ -140,11 +137,14 @@ class SkillRoll:
 
     def __post_init__(self) -> None:
         _require_roller("", self)
+        # Field paths are those of the contract, where each kind of opposition is an arm of its own.
         opposition = self.opposition
         if isinstance(opposition, OpposingValue):
-            require_range("opposition.success_value", opposition.success_value, MISS, STRONG_HIT)
+            require_range("opposing_value.success_value", opposition.success_value, MISS, STRONG_HIT)
+        elif isinstance(opposition, OpposingRoll):
+            _require_roller("opposing_roll.", opposition)
         elif opposition is not None:
-            _require_roller("opposition.", opposition)
+            _require_roller("peril_die.", opposition)
 
 
 @dataclass(frozen=True, slots=True)
@@ -565,7 +565,7 @@ def _removal(values: tuple[int, ...], peril: int, net: int, policy: RemovalPolic
         "REMOVE",
         # Modifiers: the roller removes; "When in doubt, the GM can choose the dice."
         Who.PLAYER if net > 0 else Who.GAME_MASTER,
-        tuple([_removal_option(*choice, peril) for choice in choices]),
+        tuple([_removal_option(plain, goes, peril if goes else 0) for plain, goes in choices]),
         None if policy is RemovalPolicy.ASK else _removal_id(chosen, peril),
         policy.name,
     )
@@ -581,7 +581,8 @@ def _choices(values: tuple[int, ...], with_peril: bool, net: int) -> tuple[_Remo
 
 
 def _removal_id(choice: _Removal, peril: int) -> str:
-    return _removal_option(*choice, peril).id
+    plain, peril_goes = choice
+    return _removal_option(plain, peril_goes, peril if peril_goes else 0).id
 
 
 @cache
