@@ -72,5 +72,10 @@ def status_of(error: Exception, call_id: str) -> Status:
     """Return what the caller is told; what is not the caller's business is logged under the id instead."""
     if isinstance(error, FairrollError) and code_of(error) is not Code.INTERNAL:
         return to_status(error)
-    _LOG.error("a call failed", exc_info=error, extra={"fields": {"id": call_id}})
+    log_failure(error, call_id)
     return internal_status(call_id)
+
+
+def log_failure(error: Exception, call_id: str) -> None:
+    """Log what failed under the id that the caller is told."""
+    _LOG.error("a call failed", exc_info=error, extra={"fields": {"id": call_id}})

@@ -2,69 +2,48 @@
 
 from __future__ import annotations
 
-import logging
-import secrets
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
 from google.protobuf.message import Message
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from fairroll import json_codec
-from fairroll.errors import FairrollError, RequestError, StateError, code_of
+from fairroll.errors import FairrollError, RequestError, code_of
+from fairroll.guard import MAX_BODY_BYTES, log_failure, new_call_id
+from fairroll.logs import log_call
+from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.problems import plain_problem, problem_response
 from fairroll.reasons import HTTP, Code
 from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 
-JSON_TYPE = "application/json"
-MAX_BODY_BYTES = 1024 * 1024
-LOCAL_TENANT = "local"
-"""Whose rolls those of callers without a credential are; on loopback only."""
+if TYPE_CHECKING:
+    from fairroll.metrics import Metrics
+    from fairroll.roll import Roller
 
-_LOG = logging.getLogger("fairroll.rest")
+DOOR = "rest"
+JSON_TYPE = "application/json"
+LOCAL_TENANT = "local"
+"""Whose rolls those of anonymous callers are."""
+
 _NO_STORE = {"cache-control": "no-store"}
 
-Handler = Callable[[Request], Awaitable[Response]]
-Observe = Callable[[str, str, float], None]
-"""Counts a call: its method as in the contract, its gRPC code's name, its seconds."""
+Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 
 
-class UseCase(Protocol):
-    """What the gateway calls: the same that the gRPC door calls."""
-
-    def roll(self, request: roll_pb2.RollRequest, tenant: str) -> roll_pb2.RollResponse:
-        """Roll."""
-
-    def verify_receipt(self, request: service_pb2.VerifyReceiptRequest) -> service_pb2.VerifyReceiptResponse:
-        """Verify a receipt."""
-
-    def parse_notation(self, request: service_pb2.ParseNotationRequest) -> service_pb2.ParseNotationResponse:
-        """Say what notation means."""
-
-    def list_systems(self, request: service_pb2.ListSystemsRequest) -> service_pb2.ListSystemsResponse:
-        """List the systems."""
-
-    def get_limits(self, request: service_pb2.GetLimitsRequest) -> service_pb2.GetLimitsResponse:
-        """Return the limits."""
-
-    def get_key_list(self, request: service_pb2.GetKeyListRequest) -> service_pb2.GetKeyListResponse:
-        """Return the key list."""
-
-
-def make_app(use_case: UseCase, observe: Observe, is_draining: Callable[[], bool] = lambda: False) -> FastAPI:
-    """Return the gateway as an ASGI application."""
+def make_app(roller: Roller, metrics: Metrics) -> FastAPI:
+    """Return the gateway as an ASGI application that calls `roller` and counts with `metrics`."""
     app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None)
 
     def roll(request: roll_pb2.RollRequest) -> roll_pb2.RollResponse:
-        if is_draining():
-            raise StateError("DRAINING", "the service is shutting down")
-        return use_case.roll(request, LOCAL_TENANT)
+        return roller.roll(request, LOCAL_TENANT)
 
     def add(path: str, verb: str, method: str, handler: Handler) -> None:
-        app.add_api_route(path, _guarded(method, handler, observe), methods=[verb], response_model=None)
+        app.add_api_route(path, _guarded(method, handler, metrics), methods=[verb], response_model=None)
 
     def post(path: str, method: str, message: type[Message], call: Callable[[Any], Message]) -> None:
         add(path, "POST", method, _call_with_body(message, call))
@@ -73,18 +52,18 @@ def make_app(use_case: UseCase, observe: Observe, is_draining: Callable[[], bool
         add(path, "GET", method, _call_without_body(call))
 
     post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
-    post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, use_case.verify_receipt)
-    post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, use_case.parse_notation)
-    get("/v1/systems", "ListSystems", lambda: use_case.list_systems(service_pb2.ListSystemsRequest()))
-    get("/v1/limits", "GetLimits", lambda: use_case.get_limits(service_pb2.GetLimitsRequest()))
-    get("/v1/keys", "GetKeyList", lambda: use_case.get_key_list(service_pb2.GetKeyListRequest()))
+    post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, roller.verify_receipt)
+    post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, roller.parse_notation)
+    get("/v1/systems", "ListSystems", lambda: roller.list_systems(service_pb2.ListSystemsRequest()))
+    get("/v1/limits", "GetLimits", lambda: roller.get_limits(service_pb2.GetLimitsRequest()))
+    get("/v1/keys", "GetKeyList", lambda: roller.get_key_list(service_pb2.GetKeyListRequest()))
     get(
         "/.well-known/fairroll/keys",
         "GetKeyList",
-        lambda: use_case.get_key_list(service_pb2.GetKeyListRequest()).envelope,
+        lambda: roller.get_key_list(service_pb2.GetKeyListRequest()).envelope,
     )
     add("/v1/roll", "POST", "Roll", _line_for_people(roll))
-    app.add_exception_handler(HTTPException, _starlette_problem)
+    app.add_exception_handler(HTTPException, _starlette_problem(metrics))
     return app
 
 
@@ -122,42 +101,44 @@ def _line_for_people(roll: Callable[[roll_pb2.RollRequest], roll_pb2.RollRespons
     return handle
 
 
-def _guarded(method: str, handler: Handler, observe: Observe) -> Handler:
+def _guarded(method: str, handler: Handler, metrics: Metrics) -> Handler:
     """Wrap a handler: every error becomes a problem, every call is counted, and nothing leaks."""
 
     async def handle(request: Request) -> Response:
         started = time.perf_counter()
+        call_id = new_call_id()
         code = Code.OK
         try:
             return await handler(request)
-        except FairrollError as error:
-            code = code_of(error)
-            if code is not Code.INTERNAL:
-                return problem_response(error)
-            return _internal(error)
+        except ClientDisconnect:
+            code = Code.CANCELLED
+            return Response(status_code=HTTP[code])  # nobody is left to read it
         except Exception as error:  # noqa: BLE001  the last guard: no text of an exception reaches a caller
-            code = Code.INTERNAL
-            return _internal(error)
+            code = code_of(error) if isinstance(error, FairrollError) else Code.INTERNAL
+            if isinstance(error, FairrollError) and code is not Code.INTERNAL:
+                return problem_response(error)
+            log_failure(error, call_id)
+            return plain_problem(HTTP[code], "INTERNAL", f"internal error {call_id}", id=call_id)
         finally:
-            observe(method, code.name, time.perf_counter() - started)
+            seconds = time.perf_counter() - started
+            metrics.observe_call(DOOR, method, code.name, seconds)
+            log_call(DOOR, method, code.name, seconds, call_id)
 
     return handle
 
 
-def _internal(error: Exception) -> Response:
-    call_id = secrets.token_hex(8)
-    _LOG.error("internal error %s", call_id, exc_info=error)
-    return plain_problem(HTTP[Code.INTERNAL], "INTERNAL", f"internal error {call_id}", id=call_id)
+def _starlette_problem(metrics: Metrics) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Return what answers where Starlette refuses: an unknown route, another method."""
 
+    async def handle(_: Request, error: Exception) -> Response:
+        metrics.observe_call(DOOR, UNKNOWN_METHOD, Code.UNIMPLEMENTED.name, 0.0)
+        if isinstance(error, HTTPException) and error.status_code == 405:
+            response = plain_problem(405, "METHOD_NOT_ALLOWED", "this route takes another method")
+            response.headers.update(error.headers or {})
+            return response
+        return plain_problem(404, "ROUTE_UNKNOWN", "there is no such route")
 
-async def _starlette_problem(_: Request, error: Exception) -> Response:
-    """Answer what Starlette refuses itself: an unknown route, another method."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    if status == 405:
-        response = plain_problem(status, "METHOD_NOT_ALLOWED", "this route takes another method")
-        response.headers.update(getattr(error, "headers", None) or {})
-        return response
-    return plain_problem(status, "ROUTE_UNKNOWN", "there is no such route")
+    return handle
 
 
 def _require_json(request: Request) -> None:
