@@ -65,7 +65,12 @@ def test_a_drand_round_fits_u64_and_is_not_zero(number: int) -> None:
 @pytest.mark.parametrize("text", ["", "x" * 201, "ä" * 101, "\ud800"])
 def test_a_name_has_1_to_200_bytes_of_text(name: str, text: str) -> None:
     with pytest.raises(RequestError) as caught:
-        Session(**{"origin": "o", "tenant": "t", "table": "t", "vrf_key_id": KEY_ID, name: text})
+        Session(
+            text if name == "origin" else "o",
+            text if name == "tenant" else "t",
+            text if name == "table" else "x",
+            KEY_ID,
+        )
     assert caught.value.field == f"session.{name}"
 
 
