@@ -76,6 +76,20 @@ class Band:
     name: str
     success: bool = False
 
+    def __post_init__(self) -> None:
+        require_range("at_least", self.at_least, -MAX_THRESHOLD, MAX_THRESHOLD)
+        size = len(self.name.encode())
+        if not 1 <= size <= MAX_NAME_BYTES:
+            raise CheckError(
+                "OUT_OF_RANGE",
+                f"a band's name must be 1..{MAX_NAME_BYTES} bytes of UTF-8, not {size}",
+                field="name",
+                limit="name_bytes",
+                minimum=1,
+                maximum=MAX_NAME_BYTES,
+                value=str(size),
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class ResolutionRoll:
@@ -108,7 +122,7 @@ class ResolutionRoll:
             require_range("success_threshold", self.success_threshold, -MAX_THRESHOLD, MAX_THRESHOLD)
             if self.bands:
                 raise CheckError("CONFLICT", "success_threshold and bands exclude each other", field="bands")
-        _require_bands(self.bands)
+        _require_rising(self.bands)
 
 
 @dataclass(frozen=True, slots=True)
@@ -379,20 +393,7 @@ def _require_count(field: str, count: int) -> None:
         )
 
 
-def _require_bands(bands: tuple[Band, ...]) -> None:
+def _require_rising(bands: tuple[Band, ...]) -> None:
     _require_count("bands", len(bands))
-    for index, band in enumerate(bands):
-        require_range(f"bands[{index}].at_least", band.at_least, -MAX_THRESHOLD, MAX_THRESHOLD)
-        size = len(band.name.encode())
-        if not 1 <= size <= MAX_NAME_BYTES:
-            raise CheckError(
-                "OUT_OF_RANGE",
-                f"a band's name must be 1..{MAX_NAME_BYTES} bytes, not {size}",
-                field=f"bands[{index}].name",
-                limit="name_bytes",
-                minimum=1,
-                maximum=MAX_NAME_BYTES,
-                value=str(size),
-            )
     for index, (lower, higher) in enumerate(pairwise(bands), 1):
         require_range(f"bands[{index}].at_least", higher.at_least, lower.at_least + 1, MAX_THRESHOLD)

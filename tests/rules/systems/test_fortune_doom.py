@@ -257,10 +257,7 @@ def test_a_band_reaches_up_to_the_next(fortune: int, doom: int, band: int | None
         ({"success_threshold": 1001}, "success_threshold", -1000, 1000),
         ({"success_threshold": -1001}, "success_threshold", -1000, 1000),
         ({"bands": tuple(Band(n, "x") for n in range(101))}, "bands", 0, 100),
-        ({"bands": (Band(1001, "x"),)}, "bands[0].at_least", -1000, 1000),
         ({"bands": (Band(5, "x"), Band(5, "y"))}, "bands[1].at_least", 6, 1000),
-        ({"bands": (Band(5, ""),)}, "bands[0].name", 1, 100),
-        ({"bands": (Band(5, "é" * 51),)}, "bands[0].name", 1, 100),
     ],
 )
 def test_out_of_range_is_refused_with_path_and_range(
@@ -268,6 +265,22 @@ def test_out_of_range_is_refused_with_path_and_range(
 ) -> None:
     with pytest.raises(CheckError) as refused:
         ResolutionRoll(**fields)
+    error = refused.value
+    assert (error.reason, error.field, error.minimum, error.maximum) == ("OUT_OF_RANGE", field, minimum, maximum)
+
+
+@pytest.mark.parametrize(
+    ("at_least", "name", "field", "minimum", "maximum"),
+    [
+        (1001, "x", "at_least", -1000, 1000),
+        (-1001, "x", "at_least", -1000, 1000),
+        (5, "", "name", 1, 100),
+        (5, "é" * 51, "name", 1, 100),
+    ],
+)
+def test_a_band_out_of_range_is_refused(at_least: int, name: str, field: str, minimum: int, maximum: int) -> None:
+    with pytest.raises(CheckError) as refused:
+        Band(at_least, name)
     error = refused.value
     assert (error.reason, error.field, error.minimum, error.maximum) == ("OUT_OF_RANGE", field, minimum, maximum)
 

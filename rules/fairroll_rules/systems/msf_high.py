@@ -1,0 +1,413 @@
+"""MSF High: the highest of some dice or their sum, and every top face is rolled again and added ("MovesRPG/Rolling").
+
+Followed, in the page's order: dice and the dt10, XdY, skill rolls, unskilled rolls, die types by statistic, X+dY,
+top faces, a die type's modifier, a roll's modifier, nonskilled statistic rolls. The page has no section numbers, so
+the words are quoted beside the steps. Out of scope: where skills and statistics come from (facets, races, clothing).
+A target is ours: the page names none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from fairroll_rules.decisions import Decisions
+from fairroll_rules.dice import Dice, Purpose
+from fairroll_rules.errors import CheckError, require_range
+from fairroll_rules.limits import MAX_POOL, MAX_SIDES
+from fairroll_rules.outcome import Die, Fate, Text
+
+TITLE = "MSF High"
+ENGINE = 1
+
+UNSKILLED_DICE = 2
+"""Skill of 0 or less: "they roll two dice and take the lowest"."""
+
+PERCENTILE_SIDES = 10
+"""The dt10 is labelled 00-90 and the d10 0-9; face 10 is the one labelled 0."""
+
+MAX_NUMBER = 1_000
+"""Ours: the size of a skill, a statistic or a modifier, either sign."""
+
+MAX_TARGET = 1_000_000
+"""Ours: the size of a target, either sign."""
+
+
+class Keep(Enum):
+    """How the dice of a roll become one number."""
+
+    HIGHEST = 1
+    LOWEST = 2
+    SUM = 3
+
+
+@dataclass(frozen=True, slots=True)
+class DieType:
+    """A die type of the table: sides, and what is added to every die rolled."""
+
+    sides: int
+    modifier: int
+
+    def __str__(self) -> str:
+        return f"d{self.sides}{self.modifier:+d}" if self.modifier else f"d{self.sides}"
+
+
+def die_of(statistic: int) -> DieType:
+    """Return the die type that belongs to a statistic, from the page's table.
+
+    Ruling: a statistic below 2, the table's first row, uses that row; the table has no smaller die.
+    """
+    if statistic <= 2:
+        return DieType(4, -2)
+    if statistic <= 12:
+        return DieType(2 * ((statistic + 1) // 2), 0)
+    return DieType(12, (statistic - 11) // 2)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillRoll:
+    """Skill and statistic: skill dice of the statistic's type, highest; `skill` is what is left after modifiers."""
+
+    skill: int
+    statistic: int
+    modifier: int = 0
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        require_range("skill", self.skill, -MAX_NUMBER, MAX_NUMBER)
+        require_range("statistic", self.statistic, -MAX_NUMBER, MAX_NUMBER)
+        _require_flat(self.modifier, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class HighestRoll:
+    """XdY: the highest of `count` dice, by sides and die modifier or by statistic."""
+
+    count: int = 1
+    sides: int | None = None
+    die_modifier: int = 0
+    statistic: int | None = None
+    modifier: int = 0
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_dice(self.count, self.sides, self.die_modifier, self.statistic)
+        _require_flat(self.modifier, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class SumRoll:
+    """X+dY: the sum of `count` dice, by sides and die modifier or by statistic."""
+
+    count: int = 1
+    sides: int | None = None
+    die_modifier: int = 0
+    statistic: int | None = None
+    modifier: int = 0
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        _require_dice(self.count, self.sides, self.die_modifier, self.statistic)
+        _require_flat(self.modifier, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticRoll:
+    """Nonskilled statistic roll: one die of the statistic's type."""
+
+    statistic: int
+    modifier: int = 0
+    target: int | None = None
+
+    def __post_init__(self) -> None:
+        require_range("statistic", self.statistic, -MAX_NUMBER, MAX_NUMBER)
+        _require_flat(self.modifier, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class PercentileRoll:
+    """A dt10 and a d10 read as 1 to 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class _DiceOutcome:
+    """A roll as the table sees it; `totals` are the dice in the order rolled, each to its end, die modifiers in."""
+
+    dice: tuple[Die, ...]
+    keep: Keep
+    sides: int
+    die_modifier: int
+    totals: tuple[int, ...]
+    result: int
+    success: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class SkillOutcome(_DiceOutcome):
+    """The outcome of a skill roll; `unskilled` where the skill was 0 or less."""
+
+    unskilled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HighestOutcome(_DiceOutcome):
+    """The outcome of XdY."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumOutcome(_DiceOutcome):
+    """The outcome of X+dY."""
+
+
+@dataclass(frozen=True, slots=True)
+class StatisticOutcome(_DiceOutcome):
+    """The outcome of a nonskilled statistic roll."""
+
+
+@dataclass(frozen=True, slots=True)
+class PercentileOutcome:
+    """The outcome of a percentile roll: tens 0..90, units 0..9, and 0 read as 100."""
+
+    dice: tuple[Die, ...]
+    tens: int
+    units: int
+    result: int
+
+
+class RollValue(NamedTuple):
+    """What a roll comes to; `success` is 1 or 0, and -1 where the check has no target."""
+
+    result: int
+    success: int
+
+
+Chain = tuple[Die, ...]
+"""One die and what it exploded into; None where the door keeps no details."""
+
+Check = SkillRoll | HighestRoll | SumRoll | StatisticRoll | PercentileRoll
+Outcome = SkillOutcome | HighestOutcome | SumOutcome | StatisticOutcome | PercentileOutcome
+
+CHECKS = (SkillRoll, HighestRoll, SumRoll, StatisticRoll, PercentileRoll)
+OUTCOMES = (SkillOutcome, HighestOutcome, SumOutcome, StatisticOutcome, PercentileOutcome)
+
+
+def draws(check: Check) -> int:
+    """Return the most draws before any die explodes."""
+    return 2 if isinstance(check, PercentileRoll) else _plan(check).number
+
+
+def resolve(dice: Dice, decisions: Decisions, check: Check) -> tuple[RollValue, Outcome | None]:  # noqa: ARG001  nothing to decide in this game
+    """Roll the dice of any roll of the game; the outcome is None where the door keeps no details (odds)."""
+    if isinstance(check, PercentileRoll):
+        return _percentile(dice)
+    plan = _plan(check)
+    kind = (plan.die.sides, plan.die.modifier)
+    # Draw order: a die that explodes is rolled to its end before the next. The order of chains changes no odds, and
+    # so a reader sees each die whole.
+    total, chains = dice.parts(_die, [kind] * plan.number, merge=MERGES[plan.keep])
+    # "When the roll itself is listed as + or - a number, you roll the dice as normal, and then add or subtract the
+    # number to the final result." Ruling: there is no floor at 0; the page names none and d4-2 needs none.
+    result = total + check.modifier
+    success = None if check.target is None else result >= check.target
+    value = RollValue(result, -1 if success is None else int(success))
+    rolled = [chain for chain in chains if chain is not None]
+    return value, _outcome(check, plan, rolled, result, success) if rolled else None
+
+
+def text(check: Check, outcome: Outcome) -> Text:
+    """Say the roll in one line, and die by die."""
+    if isinstance(outcome, PercentileOutcome):
+        read = f"{outcome.tens:02} and {outcome.units}"
+        steps = (
+            f"dt10 and d10 rolled {read}",
+            f"Result: {outcome.result}" + (", 0 is read as 100" * _is_zero(outcome)),
+        )
+        return Text(f"dt10 + d10 rolled {read}: {outcome.result}", steps)
+    if isinstance(check, PercentileRoll):
+        raise TypeError("the outcome is not that of a percentile roll")
+    plan = _plan(check)
+    faces = ", ".join(map(str, outcome.totals))
+    name = _notation(plan, check.modifier)
+    line = f"{name} rolled {faces}: {outcome.result}"
+    if outcome.success is not None:
+        line += f", {'reaches' if outcome.success else 'misses'} {check.target}"
+    return Text(line, tuple(_steps(check, plan, outcome)))
+
+
+class _Plan(NamedTuple):
+    number: int
+    die: DieType
+    keep: Keep
+
+
+def _plan(check: SkillRoll | HighestRoll | SumRoll | StatisticRoll) -> _Plan:
+    """Return which dice a check rolls and which of them count."""
+    match check:
+        case SkillRoll(skill=skill) if skill <= 0:
+            # "If your character has 0 or less [...] they roll two dice and take the lowest. This is called an
+            # unskilled roll." Ruling: unskilled dice explode as well ("any number of dice"), then the lowest counts.
+            return _Plan(UNSKILLED_DICE, die_of(check.statistic), Keep.LOWEST)
+        case SkillRoll():
+            # "X is the number of the skill rolled after any modifiers [...] take the highest".
+            return _Plan(check.skill, die_of(check.statistic), Keep.HIGHEST)
+        case StatisticRoll():
+            # "roll a single die corresponding to that stat. This die can be re-rolled on its highest result".
+            return _Plan(1, die_of(check.statistic), Keep.HIGHEST)
+        case HighestRoll():
+            return _Plan(check.count, _die_type(check), Keep.HIGHEST)
+        case SumRoll():
+            return _Plan(check.count, _die_type(check), Keep.SUM)
+
+
+def _die_type(check: HighestRoll | SumRoll) -> DieType:
+    if check.sides is not None:
+        return DieType(check.sides, check.die_modifier)
+    # The checks are refused with neither of the two.
+    return die_of(check.statistic or 0)
+
+
+def _die(dice: Dice, decisions: Decisions, sides: int, modifier: int) -> tuple[int, Chain | None]:  # noqa: ARG001  every part has the same head
+    """Roll one die to its end.
+
+    "When you roll any number of dice and any of them come up as the highest number that they can, you re-roll the
+    dice that rolled that number and add the result." The natural face counts, before any modifier.
+    Ruling: a die type's modifier is added on each roll of an exploding die ("to every dice rolled"; a sister page,
+    Skills and Stats, says the same): d12+1 showing 12, then 3 is 13 + 4 = 17.
+    """
+    face = dice.roll(sides)
+    chain = []
+    total = face + modifier
+    while face == sides:
+        chain.append(Die(face.draw, face + modifier, (Fate.EXPLODED,)))
+        face = dice.again(face, Purpose.EXPLODE)
+        total += face + modifier
+    chain.append(Die(face.draw, face + modifier, ()))
+    return total, tuple(chain)
+
+
+def _higher(left: int, right: int) -> int:
+    return max(left, right)
+
+
+def _lower(left: int, right: int) -> int:
+    return min(left, right)
+
+
+def _sum(left: int, right: int) -> int:
+    return left + right
+
+
+MERGES = {Keep.HIGHEST: _higher, Keep.LOWEST: _lower, Keep.SUM: _sum}
+"""How the totals of two dice become one."""
+
+
+def _percentile(dice: Dice) -> tuple[RollValue, PercentileOutcome]:
+    """Roll percentile: "rolled in conjunction with a regular 10-sided die, and their results added".
+
+    Ruling: percentile does not explode. Its dice are labels of one number, and 100 is its end.
+    """
+    tens_die, units_die = dice.roll(PERCENTILE_SIDES), dice.roll(PERCENTILE_SIDES)
+    tens, units = 10 * (tens_die % 10), units_die % 10
+    # "If the total comes up as 0, it is read as 100."
+    result = tens + units or 100
+    rolled = (Die(tens_die.draw, tens, (Fate.KEPT,)), Die(units_die.draw, units, (Fate.KEPT,)))
+    return RollValue(result, -1), PercentileOutcome(rolled, tens, units, result)
+
+
+def _is_zero(outcome: PercentileOutcome) -> bool:
+    return outcome.tens + outcome.units == 0
+
+
+def _outcome(
+    check: SkillRoll | HighestRoll | SumRoll | StatisticRoll,
+    plan: _Plan,
+    chains: list[Chain],
+    result: int,
+    success: bool | None,  # noqa: FBT001  a value of the outcome, not a switch
+) -> Outcome:
+    totals = tuple(sum(die.value for die in chain) for chain in chains)
+    kept = _kept(plan.keep, totals)
+    fated = tuple(
+        Die(die.draw, die.value, (*die.fates, Fate.KEPT if index in kept else Fate.DROPPED))
+        for index, chain in enumerate(chains)
+        for die in chain
+    )
+    common = (fated, plan.keep, plan.die.sides, plan.die.modifier, totals, result, success)
+    match check:
+        case SkillRoll():
+            return SkillOutcome(*common, unskilled=plan.keep is Keep.LOWEST)
+        case HighestRoll():
+            return HighestOutcome(*common)
+        case SumRoll():
+            return SumOutcome(*common)
+        case StatisticRoll():
+            return StatisticOutcome(*common)
+
+
+def _kept(keep: Keep, totals: tuple[int, ...]) -> range:
+    """Return the indexes of the dice that count: all, or the first of the best."""
+    if keep is Keep.SUM:
+        return range(len(totals))
+    best = totals.index(max(totals) if keep is Keep.HIGHEST else min(totals))
+    return range(best, best + 1)
+
+
+def _notation(plan: _Plan, modifier: int) -> str:
+    """Return the roll as the page writes it: `4d12`, `2+d12+2`, with brackets where a die type is not a bare one."""
+    die = f"({plan.die})" if plan.die.modifier else str(plan.die)
+    flat = f"{modifier:+d}" if modifier else ""
+    if plan.keep is Keep.SUM:
+        return f"{plan.number}+{die}{flat}"
+    return f"{plan.number}{die}{flat}{' lowest' if plan.keep is Keep.LOWEST else ''}"
+
+
+def _steps(
+    check: SkillRoll | HighestRoll | SumRoll | StatisticRoll,
+    plan: _Plan,
+    outcome: SkillOutcome | HighestOutcome | SumOutcome | StatisticOutcome,
+) -> list[str]:
+    steps = []
+    if isinstance(outcome, SkillOutcome):
+        steps.append(f"{'Unskilled' if outcome.unskilled else 'Skill'} roll: {plan.number} dice of type {plan.die}")
+    rest = list(outcome.dice)
+    for number, total in enumerate(outcome.totals, 1):
+        chain = [rest.pop(0)]
+        while Fate.EXPLODED in chain[-1].fates:
+            chain.append(rest.pop(0))
+        rolls = " + ".join(_roll(die.value, plan.die.modifier) for die in chain)
+        steps.append(f"Die {number}: {rolls}" if str(total) == rolls else f"Die {number}: {rolls} = {total}")
+    kept = {Keep.HIGHEST: "Highest", Keep.LOWEST: "Lowest", Keep.SUM: "Sum"}[plan.keep]
+    total = outcome.result - check.modifier
+    steps.append(f"{kept}: {total}" if len(outcome.totals) > 1 else f"Total: {total}")
+    if check.modifier:
+        steps.append(f"Roll's modifier: {total} {check.modifier:+d} = {outcome.result}")
+    if outcome.success is not None:
+        steps.append(f"Target {check.target} (not the page's): {'reached' if outcome.success else 'missed'}")
+    return steps
+
+
+def _roll(value: int, modifier: int) -> str:
+    return f"({value - modifier}{modifier:+d})" if modifier else str(value)
+
+
+def _require_flat(modifier: int, target: int | None) -> None:
+    require_range("modifier", modifier, -MAX_NUMBER, MAX_NUMBER)
+    if target is not None:
+        require_range("target", target, -MAX_TARGET, MAX_TARGET)
+
+
+def _require_dice(count: int, sides: int | None, die_modifier: int, statistic: int | None) -> None:
+    require_range("count", count, 1, MAX_POOL)
+    require_range("die_modifier", die_modifier, -MAX_NUMBER, MAX_NUMBER)
+    if sides is None and statistic is None:
+        raise CheckError("REQUIRED", "sides or statistic says which die is rolled", field="sides")
+    if sides is not None:
+        # A die of one side would explode without end.
+        require_range("sides", sides, 2, MAX_SIDES)
+        if statistic is not None:
+            raise CheckError("CONFLICT", "sides and statistic exclude each other", field="statistic")
+    if statistic is not None:
+        require_range("statistic", statistic, -MAX_NUMBER, MAX_NUMBER)
+        if die_modifier:
+            raise CheckError("CONFLICT", "the statistic's die type has its own modifier", field="die_modifier")
