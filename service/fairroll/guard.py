@@ -7,9 +7,9 @@ import os
 from typing import TypeVar
 
 from google.protobuf.message import DecodeError, Message
-from google.protobuf.unknown_fields import UnknownFieldSet
 from google.rpc.status_pb2 import Status
 
+from fairroll.convert import refuse_unknown_fields
 from fairroll.errors import FairrollError, RequestError, code_of, internal_status, to_status
 from fairroll.reasons import Code
 
@@ -47,25 +47,9 @@ def decode(message_class: type[M], body: bytes) -> M:
         raise RequestError("BODY_UNREADABLE", f"the bytes are not a message {name}") from None
     size_bytes = message.ByteSize()
     message.DiscardUnknownFields()
-    if message.ByteSize() != size_bytes:  # a walk over all fields costs more than both sizes: only to name the culprit
-        path = _unknown_field(message_class.FromString(body))
-        raise RequestError("UNKNOWN_FIELD", f"the contract has no field {path}", field=path)
+    if message.ByteSize() != size_bytes:  # sizes are cheap; the walk that names the culprit is not
+        refuse_unknown_fields(message_class.FromString(body))
     return message
-
-
-def _unknown_field(message: Message, path: str = "") -> str:
-    """Return the path of the first unknown field, its number where names end; "" where there is none."""
-    for unknown in UnknownFieldSet(message):
-        return f"{path}{unknown.field_number}"
-    for field, value in message.ListFields():
-        if field.message_type is None:
-            continue
-        values = value if field.is_repeated else [value]
-        for index, each in enumerate(values):
-            inner = f"{path}{field.name}[{index}]." if field.is_repeated else f"{path}{field.name}."
-            if found := _unknown_field(each, inner):
-                return found
-    return ""
 
 
 def status_of(error: Exception, call_id: str) -> Status:

@@ -17,10 +17,9 @@ from fairroll.admin import Readiness, make_admin
 from fairroll.errors import FairrollError, SettingsError
 from fairroll.grpc_listener import GrpcListener
 from fairroll.grpc_server import GrpcDoor
-from fairroll.guard import new_call_id
 from fairroll.http_listener import HttpListener
 from fairroll.keys import KEY_LIST_FILE, ServiceKeys, init_keys, load_keys
-from fairroll.logs import log_call, set_up_logs
+from fairroll.logs import set_up_logs
 from fairroll.measured import MeasuredRoller
 from fairroll.metrics import Metrics
 from fairroll.rest_gateway import make_app
@@ -126,16 +125,12 @@ async def _serve(settings: Settings, keys: ServiceKeys, *, keys_made: bool) -> i
     readiness = Readiness()
     roller = MeasuredRoller(keys, metrics)
 
-    def observe_rest(method: str, code: str, seconds: float) -> None:
-        metrics.observe_call("rest", method, code, seconds)
-        log_call("rest", method, code, seconds, new_call_id())
-
     grace = settings.stop_seconds
     process = _Process(
         settings,
         readiness,
         GrpcListener(GrpcDoor(roller, metrics), settings),
-        HttpListener(make_app(roller, observe_rest), settings.rest_address, "FAIRROLL_REST_ADDRESS", grace),
+        HttpListener(make_app(roller, metrics), settings.rest_address, "FAIRROLL_REST_ADDRESS", grace),
         HttpListener(make_admin(metrics.registry, readiness), settings.admin_address, "FAIRROLL_ADMIN_ADDRESS", grace),
     )
     stop = asyncio.Event()
