@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-import grpc
+from grpc import Channel, insecure_channel
 
 import fairroll
 import fairroll_rules
@@ -63,9 +63,9 @@ class ServiceProcess:
             self.process.kill()
 
     @contextmanager
-    def channel(self, *options: tuple[str, int | str]) -> Iterator[grpc.Channel]:
+    def channel(self, *options: tuple[str, int | str]) -> Iterator[Channel]:
         """Open a gRPC channel to it."""
-        with grpc.insecure_channel(self.grpc, options=options) as channel:
+        with insecure_channel(self.grpc, options=options) as channel:
             yield channel
 
     @contextmanager
