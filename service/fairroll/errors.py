@@ -73,6 +73,10 @@ class StateError(FairrollError):
     """The input is well formed but does not fit what the service holds or has done."""
 
 
+class CallerError(FairrollError):
+    """Nobody knows who calls."""
+
+
 class KeyFileError(FairrollError):
     """The operator's key or trust files are missing, exposed or in contradiction."""
 
