@@ -151,6 +151,15 @@ def test_dice_of_one_pool_have_chains_of_their_own() -> None:
     assert odds.lost == 1 - (1 - one.lost) ** 2
 
 
+def exploding_one_by_one(dice: Dice, decisions: Decisions, count: int, sides: int) -> tuple[int, None]:
+    return sum([exploding(dice, decisions, sides)[0] for _ in range(count)]), None
+
+
+def test_dice_rolled_one_by_one_have_chains_of_their_own() -> None:
+    cut = Fraction(1, 36)
+    assert distribution(exploding_one_by_one, 2, 6, cut=cut) == distribution(exploding_pool, 2, 6, cut=cut)
+
+
 def test_rerolling_until_no_one_shows_leaves_the_other_faces_alike() -> None:
     odds = distribution(reroll_ones, 6)
     assert len(set(odds.weights.values())) == 1

@@ -12,7 +12,7 @@ import pytest
 
 from fairroll_rules.decisions import Decisions
 from fairroll_rules.dice import Dice, Face, Purpose
-from fairroll_rules.odds import distribution
+from fairroll_rules.odds import Odds, distribution
 
 
 def by_hand(value: Callable[[tuple[int, ...]], object], *sides: int) -> dict[object, Fraction]:
@@ -153,3 +153,21 @@ def test_odds_and_what_is_lost_are_exactly_one(count: int) -> None:
     assert plain == merged
     assert merged.lost == 1 - (1 - one_lost) ** count
     assert sum(merged.weights.values()) + merged.lost == 1
+
+
+def loses_all(dice: Dice, _: Decisions) -> tuple[int, None]:
+    face = dice.roll(2)
+    return (dice.part(exploding, 1)[0] if face == 1 else int(face)), None
+
+
+def test_a_part_that_loses_all_takes_the_path_with_it() -> None:
+    assert distribution(loses_all) == Odds({2: Fraction(1, 2)}, Fraction(1, 2))
+
+
+def too_few_labels(dice: Dice, _: Decisions) -> tuple[int, None]:
+    return sum(dice.parts(sum_of, [(1, 2), (1, 2)], ("Ann",))[0]), None
+
+
+def test_as_many_labels_as_parts_here_too() -> None:
+    with pytest.raises(ValueError, match="1 actors for 2 steps"):
+        distribution(too_few_labels)
