@@ -7,8 +7,10 @@ import argparse
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from io import TextIOWrapper
 
 from fairroll.cli.output import EXIT_NO, EXIT_USE, print_error
+from fairroll.cli.parser import Parser, hide_dashes, show_dashes
 from fairroll.errors import FairrollError, KeyFileError, ServiceError
 
 COMMANDS = {
@@ -24,11 +26,14 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line and return its exit code."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        # A label or a file name may hold what the terminal cannot show; the answer matters more.
+        sys.stdout.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    parser = _parser(given[0] if given else "")
-    options = parser.parse_args(given)
+    options = show_dashes(_parser(given[0] if given else "").parse_args(hide_dashes(given)))
     try:
         code: int = options.run(options)
+        sys.stdout.flush()
     except FairrollError as error:
         print_error(error, as_json=getattr(options, "json", False))
         return EXIT_USE if isinstance(error, KeyFileError | ServiceError) else EXIT_NO
@@ -36,11 +41,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read the output has seen enough; Python would complain once more while closing.
         sys.stderr.close()
         return EXIT_NO
+    except KeyboardInterrupt:
+        return 130  # 128 + SIGINT, as shells count
     return code
 
 
 def _parser(command: str) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="fairroll", description="What did the dice say, and how do I know?")
+    parser = Parser(prog="fairroll", description="What did the dice say, and how do I know?")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     for name, purpose in COMMANDS.items():
         subparser = commands.add_parser(name, help=purpose, description=purpose[0].upper() + purpose[1:] + ".")
@@ -49,4 +56,5 @@ def _parser(command: str) -> argparse.ArgumentParser:
             module = import_module(f"fairroll.cli.{name}")
             module.add_arguments(subparser)
             subparser.set_defaults(run=module.run)
+    parser.epilog = "Exit codes: 0 good, 1 the answer is no, 2 wrong use. `fairroll COMMAND --help` says more."
     return parser

@@ -1,25 +1,33 @@
 """`fairroll keys`: make the keys of a service and show them."""
 
 import argparse
+import os
 from pathlib import Path
 
 from fairroll.cli.output import EXIT_GOOD, print_json
 from fairroll.key_list import KeyList
 from fairroll.keys import ROOT_SEED_FILE, init_keys, load_keys
 
+DEFAULT_KEYS = "var/keys"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare `init` and `show`."""
     commands = parser.add_subparsers(metavar="ACTION", required=True)
     init = commands.add_parser("init", help="make a root key, a VRF key and a receipt key in owner-only files")
-    init.add_argument("directory", type=Path, help="where; made if it is missing, refused if it has keys")
     init.add_argument("--origin", required=True, help="the service's name, such as rolls.example/v1; it stays for good")
     init.add_argument("--development", action="store_true", help="mark them as made for trying things out")
     init.set_defaults(action=_init)
     show = commands.add_parser("show", help="show the root public key and the key list")
-    show.add_argument("directory", type=Path, help="where the keys are")
     show.set_defaults(action=_show)
     for command in (init, show):
+        command.add_argument(
+            "directory",
+            type=Path,
+            nargs="?",
+            default=os.environ.get("FAIRROLL_KEYS", DEFAULT_KEYS),
+            help=f"the key directory; otherwise FAIRROLL_KEYS, or {DEFAULT_KEYS}. init refuses one with keys",
+        )
         command.add_argument("--json", action="store_true", help="print JSON")
 
 

@@ -2,15 +2,32 @@
 
 import json
 import sys
+import unicodedata
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from fairroll.errors import FairrollError, KeyFileError
-from fairroll.files import read
+from fairroll.errors import FairrollError, KeyFileError, VerificationError
+from fairroll.files import MAX_FILE_BYTES, read
 
 EXIT_GOOD = 0
 EXIT_NO = 1
 EXIT_USE = 2
+
+_ROOT_KEY_DIGITS = 64
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Print lines in which a name from outside can neither break a line nor steer the terminal."""
+    for line in lines:
+        print(printable(line))
+
+
+def printable(text: str) -> str:
+    """Return text with every character that does not print written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else each.encode("unicode_escape").decode() for each in text)
 
 
 def print_json(value: object) -> None:
@@ -26,18 +43,29 @@ def print_error(error: FairrollError, *, as_json: bool, text: str = "") -> None:
     if as_json:
         print_json({"error": error_value(error)})
         return
-    print(f"fairroll: {error.field + ': ' if error.field else ''}{error.message} [{error.reason}]", file=sys.stderr)
+    sys.stdout.flush()
+    for line in error_lines(error, text):
+        print(line, file=sys.stderr)
+
+
+def error_lines(error: FairrollError, text: str = "") -> list[str]:
+    """Return an error for people: what, where in the notation, what was expected, a way out."""
+    where = f"{error.field}: " if error.field else ""
+    lines = [printable(f"fairroll: {where}{error.message} [{error.reason}]")]
     if text and error.span is not None:
-        print(caret(text, *error.span), file=sys.stderr)
+        lines += caret(text, *error.span)
     if error.expected:
-        print(f"  expected: {', '.join(error.expected)}", file=sys.stderr)
+        lines.append(printable(f"  expected: {', '.join(error.expected)}"))
     if error.hint:
-        print(f"  hint: {error.hint}", file=sys.stderr)
+        lines.append(printable(f"  hint: {error.hint}"))
+    return lines
 
 
 def error_value(error: FairrollError) -> dict[str, Any]:
     """Return the error as JSON, with those of its members that are set."""
     members: dict[str, Any] = {"code": error.reason, "message": error.message}
+    if isinstance(error, VerificationError):
+        members["step"] = int(error.step)
     if error.span is not None:
         members["span"] = {"start": error.span[0], "end": error.span[1]}
     for name in ("field", "limit", "minimum", "maximum", "value", "expected", "hint"):
@@ -47,21 +75,33 @@ def error_value(error: FairrollError) -> dict[str, Any]:
     return members
 
 
-def caret(text: str, start: int, end: int) -> str:
-    """Return the text with a line below it that points at start..end."""
-    shown = "".join(character if character.isprintable() else " " for character in text)
-    return f"  {shown}\n  {' ' * start}{'^' * max(1, end - start)}"
+def caret(text: str, start: int, end: int) -> list[str]:
+    """Return the text and a line below it that points at the code points start..end."""
+    shown = [each if each.isprintable() else " " for each in text]
+    margin = " " * sum(map(_columns, shown[:start]))
+    width = sum(map(_columns, shown[start:end]))
+    return [f"  {''.join(shown)}", f"  {margin}{'^' * max(1, width)}"]
+
+
+def _columns(character: str) -> int:
+    """Return how many columns a terminal gives a character."""
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
 
 
 def read_file(name: str) -> bytes:
     """Read a file that a person named; `-` is standard input.
 
     Raises:
-        KeyFileError: it cannot be read.
+        KeyFileError: it cannot be read, or is larger than 4 MiB.
     """
-    if name == "-":
-        return sys.stdin.buffer.read()
-    return read(Path(name))
+    if name != "-":
+        return read(Path(name))
+    content = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
+    if len(content) > MAX_FILE_BYTES:
+        raise KeyFileError("FILE_TOO_LARGE", "standard input has more than 4 MiB", field="-")
+    return content
 
 
 def read_root_key(given: str) -> bytes:
@@ -70,13 +110,16 @@ def read_root_key(given: str) -> bytes:
     Raises:
         KeyFileError: neither.
     """
-    text = given
-    if len(given) != 64:
-        text = read_file(given).decode("ascii", "replace").strip()
-    try:
-        key = bytes.fromhex(text)
-    except ValueError:
-        key = b""
-    if len(key) != 32 or len(text) != 64:
+    key = _root_key(given) or _root_key(read_file(given).decode("ascii", "replace").strip())
+    if key is None:
         raise KeyFileError("ROOT_KEY_INVALID", "a root key is 64 hex digits, or a file that holds them", field="--root")
     return key
+
+
+def _root_key(text: str) -> bytes | None:
+    if len(text) != _ROOT_KEY_DIGITS or not text.isascii() or not text.isalnum():
+        return None
+    try:
+        return bytes.fromhex(text)
+    except ValueError:
+        return None

@@ -1,0 +1,85 @@
+"""`fairroll resolve`: a check on given faces and given answers. Nothing is rolled, nothing is proved."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+
+from fairroll import json_codec
+from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file
+from fairroll.cli.parser import integers, words
+from fairroll.convert import check_path, read_check, request_error
+from fairroll.replay import outcome_message, text_message
+from fairroll.v1 import roll_pb2
+from fairroll_rules.errors import RuleError
+from fairroll_rules.given import GivenFaces
+from fairroll_rules.resolve import Resolved, resolve
+
+NOTE = "Nothing was rolled: the faces were given on the command line. There is no proof and no receipt."
+
+_EPILOG = """\
+examples:
+  fairroll resolve '{"notation":{"text":"4d6kh3"}}' --faces 5,4,3,2
+  fairroll resolve '{"crossroads":{"skillRoll":{"statistic":2}}}' --faces 5,4,3 --json
+`fairroll systems NAME` lists the fields of each roll. Faces are taken in the order of the draws."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the check, the faces and the answers."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
+    parser.add_argument(
+        "check", metavar="CHECK", help="the check as JSON, as the contract has it; - reads it from stdin"
+    )
+    parser.add_argument(
+        "--faces", type=integers, required=True, metavar="N,N,..", help="the face of each draw, in order; '' for none"
+    )
+    parser.add_argument(
+        "--answers",
+        type=words,
+        default=(),
+        metavar="OPTION,..",
+        help="answers to the decisions, in the order in which they are asked; where they end, the policies answer",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Resolve and print."""
+    body = read_file("-") if options.check == "-" else options.check
+    check = read_check(json_codec.loads(roll_pb2.Check, body))
+    resolved = _resolve(check, options.faces, options.answers)
+    outcome = outcome_message(check, resolved)
+    text = text_message(check, resolved)
+    if options.json:
+        print_json(
+            {
+                "rolled": False,
+                "note": NOTE,
+                "outcome": json_codec.to_value(outcome),
+                "text": json_codec.to_value(text),
+            }
+        )
+        return EXIT_GOOD
+    print_lines(text.plain.splitlines())
+    print_lines(
+        f"  decided {decision.kind}: {decision.option_id} ({_decided_by(decision)})" for decision in outcome.decisions
+    )
+    print(NOTE)
+    return EXIT_GOOD
+
+
+def _resolve(check: object, faces: Iterable[int], answers: tuple[str, ...]) -> Resolved:
+    source = GivenFaces(faces)
+    try:
+        resolved = resolve(check, source, answers)
+        source.finish()
+    except RuleError as error:
+        # Faces and answers stand beside the check, not in it.
+        path = "" if error.field.startswith("faces") else check_path(check)
+        raise request_error(error, path) from error
+    return resolved
+
+
+def _decided_by(decision: roll_pb2.Decision) -> str:
+    return f"policy {decision.policy}" if decision.policy else "answered"

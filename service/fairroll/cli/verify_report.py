@@ -1,0 +1,136 @@
+"""What `fairroll verify` says of a receipt, to people and to programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from fairroll import json_codec
+from fairroll.cli.output import EXIT_GOOD, error_value
+from fairroll.errors import FairrollError, RequestError, VerificationError
+from fairroll.key_list import KeyList
+from fairroll.v1 import roll_pb2
+from fairroll.verify import STEP_NAMES, Verified
+
+if TYPE_CHECKING:
+    from fairroll.cli.verify import Report
+
+HELD, FAILED, NOT_CHECKED = "STEP_RESULT_HELD", "STEP_RESULT_FAILED", "STEP_RESULT_NOT_CHECKED"
+
+_DEVELOPMENT = "DEVELOPMENT KEYS: made for trying things out. They prove nothing."
+_MARKS = {HELD: "ok", FAILED: "FAILED", NOT_CHECKED: "not checked"}
+_WORDS = {
+    roll_pb2.PURPOSE_REROLL: "reroll",
+    roll_pb2.PURPOSE_EXPLODE: "explode",
+}
+
+
+def value(reports: Sequence[Report]) -> dict[str, Any]:
+    """Return the reports as JSON: of each receipt what VerifyReceipt answers, and what only a command line knows."""
+    return {
+        "verified": all(report.exit_code == EXIT_GOOD for report in reports),
+        "receipts": [_receipt(report) for report in reports],
+    }
+
+
+def lines(report: Report) -> list[str]:
+    """Return a report for people."""
+    steps = (
+        f"  {step['number']} {step['name']:<10} {_MARKS[step['result']]:<7} {step['detail']}" for step in _steps(report)
+    )
+    shown = [report.name, *steps]
+    if report.verified is not None:
+        shown += _verified_lines(report.verified)
+    elif report.error is not None:
+        failed = _failed_step(report.error)
+        where = "NOT READ" if failed is None else f"REFUSED at step {failed[0]}, {failed[1]}"
+        shown += [f"  {where}: {report.error.message} [{report.error.reason}]"]
+    return shown
+
+
+def _verified_lines(verified: Verified) -> Iterable[str]:
+    request, session = verified.record.request, verified.record.session
+    if verified.complete:
+        yield f"  VERIFIED, level {verified.level}"
+    else:
+        yield "  NOT VERIFIED WHOLE: the draws are the proof's, and what they mean was not recomputed"
+    yield from (f"    {sentence}" for sentence in verified.rests_on)
+    if verified.development:
+        yield f"  {_DEVELOPMENT}"
+    if verified.revoked:
+        yield "  REVOKED KEY: the receipt stands only because you saved its digest before."
+    yield f"  origin {session.origin}, tenant {session.tenant}, table {session.table}, seq {request.seq}"
+    for index, outcome in enumerate(verified.record.outcomes):
+        check = request.checks[index] if index < len(request.checks) else roll_pb2.Check()
+        named = "".join(f", {name}" for name in (check.actor, check.label) if name)
+        yield f"  check {index + 1}: {outcome.engine}{named}"
+        yield f"    dice  {_dice(outcome.draws)}"
+        if index < len(verified.texts):
+            yield from (f"    {line}" for line in verified.texts[index].plain.splitlines())
+
+
+def _dice(draws: Iterable[roll_pb2.Draw]) -> str:
+    return ", ".join(_die(draw) for draw in draws) or "none"
+
+
+def _die(draw: roll_pb2.Draw) -> str:
+    word = _WORDS.get(draw.purpose)
+    return f"d{draw.sides}={draw.face}" + (f" ({word})" if word else "")
+
+
+def _receipt(report: Report) -> dict[str, Any]:
+    verified = report.verified
+    members: dict[str, Any] = {
+        "file": report.name,
+        "verified": report.exit_code == EXIT_GOOD,
+        "steps": _steps(report),
+        "level": "" if verified is None or not verified.complete else verified.level,
+    }
+    if report.error is not None:
+        members["error"] = error_value(report.error)
+    if verified is not None:
+        members |= {
+            "restsOn": list(verified.rests_on),
+            "digest": verified.digest,
+            "sessionId": verified.session_id.hex(),
+            "requestDigest": verified.request_digest,
+            "keyList": _key_list(verified.key_list),
+            "development": verified.development,
+            "revoked": verified.revoked,
+            "record": json_codec.to_value(verified.record),
+            "texts": [json_codec.to_value(text) for text in verified.texts],
+        }
+    return members
+
+
+def _key_list(key_list: KeyList) -> dict[str, Any]:
+    return {"origin": key_list.origin, "listVersion": key_list.list_version}
+
+
+def _steps(report: Report) -> list[dict[str, Any]]:
+    steps = [
+        {
+            "number": int(taken.step),
+            "name": taken.name,
+            "result": HELD if taken.held else NOT_CHECKED,
+            "detail": taken.detail,
+        }
+        for taken in report.steps
+    ]
+    failed = None if report.error is None else _failed_step(report.error)
+    if report.error is not None and failed is not None:
+        number, name = failed
+        steps.append({"number": number, "name": name, "result": FAILED, "detail": _failure(report.error)})
+    return steps
+
+
+def _failed_step(error: FairrollError) -> tuple[int, str] | None:
+    """Return the number and the name of the step that failed; none where the file could not be opened."""
+    if isinstance(error, VerificationError):
+        return int(error.step), STEP_NAMES[error.step]
+    return (0, "bundle") if isinstance(error, RequestError) else None
+
+
+def _failure(error: FairrollError) -> str:
+    where = f" ({error.field})" if error.field else ""
+    return f"{error.reason}: {error.message}{where}"
