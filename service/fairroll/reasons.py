@@ -305,6 +305,7 @@ GROUPS = (
             "SERVICE_UNREACHABLE": "No service answers there.",
             "SERVICE_UNREADABLE": "What answers there is not fairroll.",
             "SETTINGS_INVALID": "A setting cannot be read, or contradicts another; the message names each.",
+            "SYSTEM_UNKNOWN": "There is no such system; `fairroll systems` lists them.",
             "TRUST_FILE_INVALID": "The trust file is not one.",
         },
     ),
