@@ -1,0 +1,39 @@
+# The service in a container: two stages, so that nothing that builds is in what runs.
+#   docker build -t fairroll .
+#   docker run --read-only -p 50051:50051 -p 8080:8080 -v /etc/fairroll:/etc/fairroll:ro fairroll
+# Keys and API keys are mounted, never built in; see docs/deployment.md.
+
+FROM python:3.13.9-slim-trixie AS build
+WORKDIR /src
+RUN python -m venv /opt/fairroll
+COPY requirements/build.lock requirements/server.lock requirements/
+# The lock first: it changes seldom, and this layer is the slow one.
+RUN /opt/fairroll/bin/python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements/server.lock
+# Hatchling and its kin stay in this stage.
+RUN python -m venv /opt/build \
+    && /opt/build/bin/python -m pip install --no-cache-dir --no-deps --require-hashes -r requirements/build.lock
+COPY pyproject.toml README.md LICENSE ./
+COPY rules rules
+COPY service service
+RUN /opt/build/bin/python -m pip wheel --no-cache-dir --no-deps --no-build-isolation --wheel-dir /dist . \
+    && /opt/fairroll/bin/python -m pip install --no-cache-dir --no-deps --no-index --find-links /dist fairroll \
+    && /opt/fairroll/bin/python -m compileall -q /opt/fairroll/lib \
+    && /opt/fairroll/bin/python -m pip uninstall --yes pip
+
+FROM python:3.13.9-slim-trixie
+# The same path in both stages: an environment holds its own path.
+COPY --from=build /opt/fairroll /opt/fairroll
+RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin fairroll
+USER 10001:10001
+WORKDIR /
+ENV PYTHONUNBUFFERED=1 \
+    PYTHONDONTWRITEBYTECODE=1 \
+    FAIRROLL_GRPC_ADDRESS=0.0.0.0:50051 \
+    FAIRROLL_REST_ADDRESS=0.0.0.0:8080 \
+    FAIRROLL_ADMIN_ADDRESS=0.0.0.0:9090 \
+    FAIRROLL_KEYS=/etc/fairroll/keys \
+    FAIRROLL_API_KEYS=/etc/fairroll/api-keys.json \
+    FAIRROLL_LOG_FORMAT=json
+EXPOSE 50051 8080 9090
+HEALTHCHECK --interval=10s --timeout=2s CMD ["/opt/fairroll/bin/python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:9090/readyz', timeout=2)"]
+ENTRYPOINT ["/opt/fairroll/bin/fairroll", "serve"]
