@@ -1,5 +1,6 @@
 """The admin port's application, called as uvicorn calls it."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,3 +80,10 @@ async def test_only_reading_is_allowed() -> None:
 async def test_head_has_the_headers_and_no_body() -> None:
     status, headers, body = await ask(Metrics(), Readiness(), "/livez", "HEAD")
     assert (status, headers["content-length"], body) == (200, "6", "")
+
+
+def test_the_page_on_configuration_names_every_metric() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
+    named = {line.split("`")[1] for line in page.splitlines() if line.startswith("| `fairroll_")}
+    families = [family for family in Metrics().registry.collect() if family.name.startswith("fairroll_")]
+    assert named == {f"{each.name}_total" if each.type == "counter" else each.name for each in families}

@@ -86,3 +86,12 @@ def test_any_other_address_is_refused_by_its_variable(name: str, host: str) -> N
         refuse_beyond_loopback(Settings.model_validate({name: Address(host, 1)}))
     assert caught.value.reason == "NOT_LOOPBACK"
     assert f"FAIRROLL_{name.upper()}=" in caught.value.message
+
+
+def test_the_page_on_configuration_names_every_setting_and_what_it_is_when_unset() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "configuration.md").read_text()
+    rows = [
+        tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in page.splitlines() if "`FAIRROLL_" in line
+    ]
+    settings = Settings()
+    assert rows == [(f"FAIRROLL_{name.upper()}", str(getattr(settings, name))) for name in Settings.model_fields]
