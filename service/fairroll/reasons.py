@@ -154,6 +154,7 @@ GROUPS = (
             "DIALECT_UNSUPPORTED": "This version does not read that dialect.",
             "DICE_IN_COMPARE": "A compare point, a cap or a clamp holds no dice.",
             "DIVISION_BY_ZERO": "A divisor is 0, or can be.",
+            "DRAWS_DIFFER": "The draws shown are not those of this notation.",
             "DROPS_ALL": "More dice are dropped than there are.",
             "FAILURE_WITHOUT_SUCCESS": "Failures are counted only after a success.",
             "GROUP_OF_ONE": "A group of one has nothing to choose from.",
@@ -167,6 +168,7 @@ GROUPS = (
             "UNIQUE_IMPOSSIBLE": "More dice must differ than there are faces.",
             "UNKNOWN_FUNCTION": "There is no such function.",
             "VARIABLE_MISSING": "A variable has no value; it is never taken for zero.",
+            "VARIABLE_REPEATED": "A variable is bound twice.",
         },
     ),
     _group(
