@@ -15,8 +15,9 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
+from fairroll.cli.enums import full_name
 from fairroll.errors import RequestError
 from fairroll.v1 import roll_pb2
 
@@ -99,20 +100,13 @@ def _value(text: str, field: FieldDescriptor | None) -> Any:  # noqa: ANN401  an
 
 def _one(text: str, field: FieldDescriptor | None) -> Any:  # noqa: ANN401  any JSON value
     if field is not None and field.enum_type is not None:
-        return _enum_value(text, field.enum_type)
+        return full_name(text, field.enum_type)
     if field is not None and field.type == FieldDescriptor.TYPE_STRING:
         return text
     try:
         return json.loads(text)
     except (ValueError, RecursionError):
         return text
-
-
-def _enum_value(text: str, enum: EnumDescriptor) -> str:
-    """Return the full name of an enum's value, such as REMOVAL_LOWEST for `lowest`."""
-    wanted = text.upper().replace("-", "_")
-    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
-    return next((name for name in (wanted, prefix + wanted) if name in enum.values_by_name), text)
 
 
 def _message(field: FieldDescriptor) -> Descriptor:

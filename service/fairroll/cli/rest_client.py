@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import urllib.error
 import urllib.request
 from http.client import HTTPException
@@ -29,6 +30,8 @@ def call(server: str, path: str, body: dict[str, Any] | None = None) -> dict[str
     url = _url(server, path)
     content = None if body is None else json.dumps(body).encode()
     headers = {"content-type": "application/json", "accept": "application/json"}
+    if key := os.environ.get("FAIRROLL_API_KEY"):
+        headers["x-api-key"] = key  # not an option: other users of the machine can read a command line
     request = urllib.request.Request(url, data=content, headers=headers)  # noqa: S310  _url checks the scheme
     try:
         with _opener(url).open(request, timeout=_TIMEOUT_SECONDS) as response:

@@ -11,6 +11,7 @@ from typing import Any
 from fairroll import files
 from fairroll.bundle import format_bundle, parse_bundle
 from fairroll.cli.check_words import check_of
+from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.errors import RequestError, ServiceError
@@ -21,6 +22,8 @@ _BUNDLE_MODE = 0o644
 _KEY_LIST = "/.well-known/fairroll/keys"
 
 _EPILOG = """\
+A service that knows its callers takes an API key from FAIRROLL_API_KEY.
+
 examples:
   fairroll roll 4d6kh3
   fairroll roll 1d20+5 2d6+3 --actor Ann --save receipt.json
@@ -40,9 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="dice such as 4d6kh3, several for several checks; with --system: a roll's name, then field=value ..",
     )
     parser.add_argument("--system", help="a rule system, see `fairroll systems`")
-    parser.add_argument("--dialect", help="the dialect of the notation, such as STANDARD")
-    parser.add_argument("--rounding", help="how the notation's total is rounded: down, up, nearest or toward-zero")
-    parser.add_argument("--var", action="append", default=[], metavar="NAME=INTEGER", help="a variable of the notation")
+    add_notation_options(parser)
     parser.add_argument("--check", action="append", default=[], metavar="JSON", help="a check as JSON; may be repeated")
     parser.add_argument("--label", default="", help="what the roll is for")
     parser.add_argument("--actor", default="", help="who rolls")
@@ -111,7 +112,7 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
     if options.system:
         checks.append(check_of(options.system, options.what))
     else:
-        checks.extend({"notation": _notation_check(text, options)} for text in options.what)
+        checks.extend({"notation": notation_check(text, options)} for text in options.what)
     if not checks:
         raise ServiceError("NOTHING_TO_ROLL", "name what to roll, such as: fairroll roll 4d6kh3")
     common = {"label": options.label, "actor": options.actor, "cites": options.cite}
@@ -121,22 +122,6 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
     if options.table:
         request["session"] = {"table": options.table, "vrfKeyId": options.vrf_key_id}
     return request | {"previous": options.previous, "requestId": options.request_id}
-
-
-def _notation_check(text: str, options: argparse.Namespace) -> dict[str, Any]:
-    check: dict[str, Any] = {"text": text}
-    if options.dialect:
-        check["dialect"] = f"DIALECT_{_enum_word(options.dialect)}"
-    if options.rounding:
-        check["rounding"] = f"ROUNDING_{_enum_word(options.rounding)}"
-    pairs = [pair.rpartition("=") for pair in options.var]
-    if pairs:
-        check["variables"] = [{"name": name, "value": value} for name, _, value in pairs]
-    return check
-
-
-def _enum_word(word: str) -> str:
-    return word.upper().replace("-", "_")
 
 
 def _parsed(text: str) -> dict[str, Any]:

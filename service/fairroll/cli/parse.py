@@ -1,0 +1,83 @@
+"""`fairroll parse`: what notation means. Nothing is rolled, and no service is asked."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterable
+from typing import Any
+
+from fairroll import json_codec
+from fairroll.cli.notation_options import add_notation_options, notation_check
+from fairroll.cli.output import EXIT_GOOD, EXIT_NO, caret, print_json, print_lines, read_file
+from fairroll.errors import RequestError
+from fairroll.notation_info import parse_notation
+from fairroll.v1 import service_pb2
+
+_NUMBERS = ("min", "max")
+
+_EPILOG = """\
+examples:
+  fairroll parse 4d6kh3
+  fairroll parse '1d20+@str' --var str=3 --json
+
+exit codes: 0 a roll with it would be accepted, 1 it would be refused"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the notation and how to read it."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
+    parser.add_argument("text", metavar="NOTATION", help="such as 4d6kh3; - reads it from standard input")
+    add_notation_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Parse and print."""
+    text = _standard_input() if options.text == "-" else options.text
+    request = json_codec.from_value(service_pb2.ParseNotationRequest, {"check": notation_check(text, options)})
+    parsed = parse_notation(request)
+    if options.json:
+        print_json(_value(parsed))
+    else:
+        print_lines(_lines(parsed, text))
+    return EXIT_GOOD if parsed.valid else EXIT_NO
+
+
+def _standard_input() -> str:
+    try:
+        return read_file("-").decode().removesuffix("\n")
+    except UnicodeDecodeError:
+        raise RequestError("TEXT_INVALID", "the notation is not UTF-8", field="text") from None
+
+
+def _value(parsed: service_pb2.ParseNotationResponse) -> dict[str, Any]:
+    """Return the answer as JSON; the bounds as numbers, which they are in every language's JSON but JavaScript's."""
+    value: dict[str, Any] = json_codec.to_value(parsed)
+    if not parsed.valid:
+        return {name: value[name] for name in ("valid", "error", "warnings")}
+    return value | {name: int(value[name]) for name in _NUMBERS if name in value}
+
+
+def _lines(parsed: service_pb2.ParseNotationResponse, text: str) -> Iterable[str]:
+    if parsed.valid:
+        yield f"canonical  {parsed.canonical}"
+        yield f"total      {parsed.min} .. {parsed.max}" if parsed.HasField("min") else "total      none, it repeats"
+        yield f"draws      {parsed.draws} before any die is rolled again"
+        yield "tree"
+        for node in parsed.tree:
+            label = f" [{node.label}]" if node.label else ""
+            source = text[node.span.start : node.span.end]
+            yield f"  {'  ' * node.depth}{node.kind}{label}  {source}"
+    else:
+        error = parsed.error
+        yield f"not valid: {error.message} [{error.code}]"
+        if error.HasField("span"):
+            yield from caret(text, error.span.start, error.span.end)
+        if error.expected:
+            yield f"  expected: {', '.join(error.expected)}"
+        if error.hint:
+            yield f"  hint: {error.hint}"
+    for warning in parsed.warnings:
+        yield f"warning: {warning.message} [{warning.code}]"
+        yield from caret(text, warning.span.start, warning.span.end)
