@@ -1,0 +1,194 @@
+"""One table of cases through both doors of a real service: they accept the same, refuse the same, and say the same."""
+
+import json
+import urllib.error
+import urllib.request
+from typing import Any
+
+import grpc
+import pytest
+from google.protobuf import json_format
+
+from fairroll.v1.roll_pb2 import RollRequest, RollResponse
+from tests.service.grpc_door import refusal_of
+from tests.service.process import ServiceProcess
+
+HEX = "ab" * 32
+
+
+def notation(text: str, **more: object) -> dict[str, Any]:
+    return {"notation": {"text": text, **more}}
+
+
+def roll(*checks: dict[str, Any], **more: object) -> dict[str, Any]:
+    return {"checks": list(checks), **more}
+
+
+def post(service: ServiceProcess, path: str, body: bytes, content_type: str = "application/json") -> tuple[int, Any]:
+    request = urllib.request.Request(service.rest + path, body, {"content-type": content_type})  # noqa: S310  our own
+    try:
+        with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  our own
+            return answer.status, json.load(answer)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code, {**json.load(error), "media_type": error.headers["content-type"]}
+
+
+def over_rest(service: ServiceProcess, request: dict[str, Any]) -> tuple[int, Any]:
+    return post(service, "/v1/rolls", json.dumps(request).encode())
+
+
+def over_grpc(service: ServiceProcess, request: dict[str, Any]) -> RollResponse:
+    with service.stub() as stub:
+        return stub.Roll(json_format.ParseDict(request, RollRequest()))
+
+
+TABLE_42 = {"table": "table-42"}
+
+# name, request, reason, field, and the members that both doors must carry
+REFUSED: list[tuple[str, dict[str, Any], str, str, dict[str, Any]]] = [
+    ("nothing to roll", {}, "REQUIRED", "checks", {}),
+    ("1,001 checks", roll(*[notation("d6")] * 1001), "LIMIT_EXCEEDED", "checks", {"limit": "checks", "maximum": 1000}),
+    ("no system", roll({"label": "x"}), "REQUIRED", "checks[0].system", {}),
+    ("no text", roll(notation("")), "NOTATION_SYNTAX", "checks[0].notation.text", {"span": (0, 0)}),
+    ("bad text", roll(notation("4d6kh3(")), "NOTATION_SYNTAX", "checks[0].notation.text", {"span": (6, 7)}),
+    ("a bad second check", roll(notation("d6"), notation("d0")), "SIDES_TOO_FEW", "checks[1].notation.text", {}),
+    (
+        "a long label",
+        roll({**notation("d6"), "label": "é" * 51}),
+        "LIMIT_EXCEEDED",
+        "checks[0].label",
+        {"limit": "label_bytes", "maximum": 100},
+    ),
+    (
+        "too many draws in all",
+        roll(*[notation("1000d6")] * 11),
+        "LIMIT_EXCEEDED",
+        "checks",
+        {"limit": "draws", "maximum": 10_000},
+    ),
+    ("a one-off beyond 0", roll(notation("d6"), seq=1), "SEQ_OUT_OF_RANGE", "seq", {}),
+    (
+        "a request_id in a session",
+        roll(notation("d6"), session=TABLE_42, requestId="a"),
+        "REQUEST_ID_WITH_SESSION",
+        "request_id",
+        {},
+    ),
+    (
+        "a reserved table",
+        roll(notation("d6"), session={"table": "one-off/" + HEX}),
+        "TABLE_RESERVED",
+        "session.table",
+        {},
+    ),
+    ("no table", roll(notation("d6"), session={}), "NAME_LENGTH", "session.table", {}),
+    (
+        "another tenant",
+        roll(notation("d6"), session={**TABLE_42, "tenant": "acme"}),
+        "TENANT_MISMATCH",
+        "session.tenant",
+        {},
+    ),
+    (
+        "another origin",
+        roll(notation("d6"), session={**TABLE_42, "origin": "x"}),
+        "ORIGIN_MISMATCH",
+        "session.origin",
+        {},
+    ),
+    (
+        "no key above 0",
+        roll(notation("d6"), session=TABLE_42, seq=1, previous=HEX),
+        "REQUIRED",
+        "session.vrf_key_id",
+        {},
+    ),
+    ("no previous above 0", roll(notation("d6"), session=TABLE_42, seq=1), "REQUIRED", "previous", {}),
+    ("a previous at 0", roll(notation("d6"), session=TABLE_42, previous=HEX), "PREVIOUS_AT_START", "previous", {}),
+    (
+        "a digest in capitals",
+        roll(notation("d6"), session=TABLE_42, seq=1, previous=HEX.upper()),
+        "DIGEST_MALFORMED",
+        "previous",
+        {},
+    ),
+    ("a seq beyond 2^53", roll(notation("d6"), session=TABLE_42, seq=str(2**53)), "SEQ_OUT_OF_RANGE", "seq", {}),
+    (
+        "a key that is not held",
+        roll(notation("d6"), session={**TABLE_42, "vrfKeyId": "A" * 43}),
+        "VRF_KEY_NOT_HELD",
+        "session.vrf_key_id",
+        {},
+    ),
+    (
+        "a short entropy",
+        roll(notation("d6"), session={**TABLE_42, "contributions": [{"entropy": "AA=="}]}),
+        "CONTRIBUTION_LENGTH",
+        "session.contributions[0].entropy",
+        {},
+    ),
+    ("a reveal too many", roll(notation("d6"), session=TABLE_42, reveals=["AA=="]), "REVEAL_COUNT", "reveals", {}),
+    (
+        "a policy that asks",
+        roll({"crossroads": {"skillRoll": {"advantage": 1, "removal": "REMOVAL_POLICY_ASK"}}}),
+        "DECISION_OPEN",
+        "checks[0].crossroads.skill_roll.removal",
+        {},
+    ),
+    (
+        "a statistic out of range",
+        roll({"crossroads": {"skillRoll": {"statistic": 1000}}}),
+        "OUT_OF_RANGE",
+        "checks[0].crossroads.skill_roll.statistic",
+        {},
+    ),
+    ("an answer", roll(answers=[{"decisionId": "x", "optionId": "y"}]), "DECISIONS_UNSUPPORTED", "answers", {}),
+]
+
+
+@pytest.mark.parametrize(
+    ("request_json", "reason", "field", "members"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
+def test_both_doors_refuse_it_with_one_reason(
+    service: ServiceProcess, request_json: dict[str, Any], reason: str, field: str, members: dict[str, Any]
+) -> None:
+    status, problem = over_rest(service, request_json)
+    assert (problem["reason"], problem["field"]) == (reason, field)
+    assert (problem["status"], problem["media_type"]) == (status, "application/problem+json")
+    with pytest.raises(grpc.RpcError) as caught:
+        over_grpc(service, request_json)
+    refusal = refusal_of(caught.value)
+    assert (refusal.info.reason, refusal.fields) == (reason, [field])
+    for name, expected in members.items():
+        if name == "span":
+            assert (problem["span"]["start"], problem["span"]["end"]) == expected
+            assert refusal.notation is not None
+            assert (refusal.notation.span.start, refusal.notation.span.end) == expected
+        else:
+            assert problem[name] == expected
+            assert getattr(refusal.limit, name) == expected
+
+
+ACCEPTED = {
+    "one check": roll(notation("4d6kh3"), session=TABLE_42),
+    "three checks of two systems": roll(
+        {**notation("1d20+5"), "label": "to hit", "actor": "Ann"},
+        {"crossroads": {"skillRoll": {"statistic": 2, "advantage": 1}}},
+        notation("2d6!"),
+        session={"table": "Ünïcode 🎲"},
+    ),
+    "a later seq": roll(notation("d100"), session=TABLE_42, seq=0),
+    "a one-off with a request_id": roll(notation("4dF"), requestId="retry-1"),
+    "a contribution": roll(notation("d20"), session={**TABLE_42, "contributions": [{"entropy": "AQ" * 21 + "E="}]}),
+}
+
+
+@pytest.mark.parametrize("request_json", ACCEPTED.values(), ids=ACCEPTED)
+def test_both_doors_give_the_same_bytes(service: ServiceProcess, request_json: dict[str, Any]) -> None:
+    status, answer = over_rest(service, request_json)
+    assert status == 200
+    over = over_grpc(service, request_json)
+    assert json_format.ParseDict(answer, RollResponse()).envelope == over.envelope
+    assert answer["digest"] == over.digest
+    assert [text["line"] for text in answer["texts"]] == [text.line for text in over.texts]
