@@ -88,9 +88,7 @@ class SkillRoll:
             raise CheckError("REQUIRED", "ones is SPLIT, and split does not say how", field="split")
         if self.split is not None:
             if self.ones is not OnesPolicy.SPLIT:
-                raise CheckError(
-                    "OUT_OF_RANGE", "split says how for ones SPLIT only", field="split", value=self.ones.name
-                )
+                raise CheckError("CONFLICT", "split says how for ones SPLIT only", field="split", value=self.ones.name)
             require_range("split.save", self.split.save, 0, MAX_SKILL)
             require_range("split.give", self.split.give, 0, MAX_SKILL)
 
