@@ -1,0 +1,341 @@
+"""What a tree can come to before anything is drawn: bounds, wholeness, the most draws; and every refusal they imply.
+
+Each node has a `Range`: the least and the greatest value it can take, whether it is always whole, and how large its
+numbers can grow. Dice are independent, so the bounds of sums and products are those of their parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import NamedTuple
+
+from fairroll_rules.errors import CheckError, Span
+from fairroll_rules.limits import MAX_DRAWS, MAX_POOL, MAX_SIDES
+from fairroll_rules.notation.exact import CALL, OPERATE, power
+from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
+from fairroll_rules.notation.limits import (
+    MAX_EXPONENT,
+    MAX_NUMBER_BITS,
+    MAX_TOTAL,
+    MAX_WORK,
+    MIN_TOTAL,
+)
+from fairroll_rules.notation.pools import Faced, Pile, group_pile, modify
+from fairroll_rules.notation.tree import (
+    Call,
+    Chain,
+    Dice,
+    Exact,
+    Faces,
+    Group,
+    Labelled,
+    Modified,
+    Negate,
+    Node,
+    Number,
+    Power,
+    Repeat,
+    Tree,
+    Variable,
+)
+
+
+class Range(NamedTuple):
+    """The values a node can take: `low`..`high`, `whole` if all are, `bits` the most that one of them has."""
+
+    low: Exact
+    high: Exact
+    whole: bool
+    bits: int
+
+    @property
+    def fixed(self) -> bool:
+        """Whether there is only one value."""
+        return self.low == self.high
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What is known of a roll before it is rolled.
+
+    `minimum` and `maximum` are those of the exact total, of each result where the tree repeats; an explosion is
+    counted up to its cap. `draws` is the most draws before any die is rolled again, `grows` whether one can explode.
+    """
+
+    minimum: Exact
+    maximum: Exact
+    draws: int
+    nodes: int
+    grows: bool
+
+
+class Analysis:
+    """One pass over a tree with its variables. `ranges` has the range of every expression by its node's identity."""
+
+    def __init__(self, tree: Tree, variables: Mapping[str, int]) -> None:
+        """Look at the whole tree.
+
+        Raises:
+            CheckError: whatever some faces would make impossible, and every limit that could be passed.
+        """
+        self.ranges: dict[int, Range] = {}
+        self._variables = variables
+        self._draws = 0
+        self._work = 0
+        self._grows = False
+        root = tree.root
+        body, times = (root.body, root.times) if isinstance(root, Repeat) else (root, 1)
+        total = self.range(body)
+        self._fits_total(total, body.span)
+        draws = self._draws * times
+        if draws > MAX_DRAWS:
+            raise beyond("draws", MAX_DRAWS, str(draws), root.span)
+        if self._work * times > MAX_WORK:
+            raise beyond("work", MAX_WORK, str(self._work * times), root.span)
+        self.bounds = Bounds(total.low, total.high, draws, tree.nodes, self._grows)
+
+    def range(self, node: Node) -> Range:
+        """Return the range of a node, after refusing what it could make impossible."""
+        known = self.ranges.get(id(node))
+        if known is not None:
+            return known
+        found = self._range(node)
+        if found.bits > MAX_NUMBER_BITS:
+            raise beyond("number_bits", MAX_NUMBER_BITS, str(found.bits), node.span)
+        self.ranges[id(node)] = found
+        return found
+
+    def fixed(self, node: Node) -> Exact:
+        """Return the value of a node without dice."""
+        return self.range(node).low
+
+    def whole(self, node: Node, what: str) -> Range:
+        """Return the range of a node that must be whole."""
+        found = self.range(node)
+        if not found.whole:
+            raise refuse(
+                NOT_WHOLE,
+                f"{what} must be whole",
+                node.span,
+                expected=("a whole number",),
+                hint="make it whole with floor, ceil or round",
+                value=str(found.low) if found.fixed else "",
+            )
+        return found
+
+    def count(self, node: Node, what: str) -> tuple[int, int]:
+        """Return the least and the greatest value of a count, which is whole and never negative."""
+        found = self.whole(node, what)
+        if found.low < 0:
+            raise refuse(
+                "COUNT_NEGATIVE",
+                f"{what} can be {found.low}",
+                node.span,
+                hint="keep it from falling below zero: max(.., 0). To subtract dice write -(3d6)",
+                value=str(found.low),
+            )
+        return int(found.low), int(found.high)
+
+    def worked(self, dice: int) -> None:
+        """Note that a modifier looks at so many dice."""
+        self._work += dice
+
+    def grown(self) -> None:
+        """Note that a die can explode."""
+        self._grows = True
+
+    def pile(self, node: Dice | Group | Modified) -> Pile:
+        """Return what is known of the dice of a pool, or of the totals of a group."""
+        if isinstance(node, Dice):
+            return self._dice(node)
+        if isinstance(node, Group):
+            ranges = [self.range(element) for element in node.elements]
+            return group_pile([(each.low, each.high, each.whole) for each in ranges])
+        pile = self.pile(node.source)
+        return modify(self, pile, node.modifiers)
+
+    def _range(self, node: Node) -> Range:
+        match node:
+            case Number(value):
+                return _exactly(value)
+            case Variable(name, span):
+                return self._variable(name, span)
+            case Dice() | Group() | Modified():
+                low, high, whole = self.pile(node).total()
+                return Range(low, high, whole, _bits(low, high, whole, self._element_bits(node)))
+            case Negate(operand):
+                inside = self.range(operand)
+                return Range(-inside.high, -inside.low, inside.whole, inside.bits)
+            case Chain(operands, operators):
+                return self._chain(operands, operators)
+            case Power(base, exponent):
+                return self._power(base, exponent)
+            case Call(function, arguments):
+                return _call(function, [self.range(argument) for argument in arguments])
+            case Labelled(inner_node, _, span):
+                inside = self.range(inner_node)
+                self._fits_total(inside, span)
+                return inside
+            case Repeat(_, body):
+                return self.range(body)
+
+    def _element_bits(self, node: Dice | Group | Modified) -> int:
+        while isinstance(node, Modified):
+            node = node.source
+        return sum([self.ranges[id(each)].bits + 1 for each in node.elements]) if isinstance(node, Group) else 0
+
+    def _variable(self, name: str, span: Span) -> Range:
+        value = self._variables.get(name)
+        if value is None:
+            raise CheckError(
+                "VARIABLE_MISSING",
+                f"the variable {name} has no value (column {span.start + 1})",
+                field="variables",
+                value=name,
+                span=span,
+                expected=(name,),
+                hint=f"bind it: {name}=0 if it is to count for nothing",
+            )
+        return _exactly(value)
+
+    def _dice(self, node: Dice) -> Pile:
+        sides = node.sides
+        count_low, count_high = self._dice_count(node)
+        if isinstance(sides, Faces):
+            faced = Faced(sides.faces, 0, 0)
+        else:
+            found = self.whole(sides, "the number of sides")
+            if found.low < 1:
+                raise refuse(
+                    "SIDES_TOO_FEW",
+                    f"a die has at least 1 side, not {found.low}",
+                    sides.span,
+                    hint="keep it from falling below one: max(.., 1)",
+                    value=str(found.low),
+                )
+            if found.high > MAX_SIDES:
+                raise beyond("sides", MAX_SIDES, str(found.high), sides.span, minimum=1)
+            faced = Faced((), int(found.low), int(found.high))
+        self._draws += count_high
+        low, high = faced.ends()
+        return Pile(count_low, count_high, low, high, faced)
+
+    def _dice_count(self, node: Dice) -> tuple[int, int]:
+        count, sides = node.count, node.sides
+        if isinstance(count, Power) and self._too_large(count):
+            raise self._too_many_dice(f"{_literal(count)}", count.span, sides)
+        low, high = self.count(count, "the number of dice")
+        if high > MAX_POOL:
+            raise self._too_many_dice(str(high), count.span, sides)
+        return low, high
+
+    def _too_large(self, node: Power) -> bool:
+        """Tell whether a power is beyond any number of dice: its own limit would say less."""
+        return self.range(node.base).low >= 2 and self.range(node.exponent).low > MAX_EXPONENT
+
+    def _too_many_dice(self, value: str, span: Span, sides: Node | Faces) -> CheckError:
+        many = not isinstance(sides, Faces) and self.range(sides).high > MAX_SIDES
+        hint = f"a die has at most {MAX_SIDES} sides, too" if many else ""
+        return beyond("dice_per_pool", MAX_POOL, value, span, hint=hint)
+
+    def _chain(self, operands: tuple[Node, ...], operators: tuple[str, ...]) -> Range:
+        result = self.range(operands[0])
+        for operator, operand in zip(operators, operands[1:], strict=True):
+            right = self.range(operand)
+            if operator in "/%" and right.low <= 0 <= right.high:
+                always = "is" if right.fixed else "can be"
+                raise refuse(
+                    "DIVISION_BY_ZERO",
+                    f"the divisor {always} 0",
+                    operand.span,
+                    hint="" if right.fixed else "keep it from zero, for example with max(.., 1)",
+                )
+            result = _operate(operator, result, right)
+            if result.bits > MAX_NUMBER_BITS:
+                raise beyond("number_bits", MAX_NUMBER_BITS, str(result.bits), operand.span)
+        return result
+
+    def _power(self, base: Node, exponent: Node) -> Range:
+        left = self.range(base)
+        right = self.whole(exponent, "an exponent")
+        if right.low < 0 or right.high > MAX_EXPONENT:
+            outside = right.low if right.low < 0 else right.high
+            raise beyond("exponent", MAX_EXPONENT, str(outside), exponent.span, minimum=0)
+        bits = left.bits * max(1, int(right.high))
+        if bits > MAX_NUMBER_BITS:
+            raise beyond("number_bits", MAX_NUMBER_BITS, str(bits), base.span)
+        exponents = {right.low, right.high, min(right.low + 1, right.high), max(right.high - 1, right.low)}
+        corners = [power(value, each) for value in (left.low, left.high) for each in sorted(exponents)]
+        if left.low < 0 < left.high:
+            corners.append(0 if right.high > 0 else 1)
+        low, high = min(corners), max(corners)
+        return Range(low, high, left.whole or low == high == int(low), max(bits, 1))
+
+    def _fits_total(self, total: Range, span: Span) -> None:
+        low, high = floor(total.low), ceil(total.high)
+        if low < MIN_TOTAL or high > MAX_TOTAL:
+            value = low if low < MIN_TOTAL else high
+            raise beyond("total", MAX_TOTAL, str(value), span, minimum=MIN_TOTAL)
+
+
+def _exactly(value: Exact) -> Range:
+    return Range(value, value, value.denominator == 1, value.numerator.bit_length() + value.denominator.bit_length())
+
+
+def _bits(low: Exact, high: Exact, whole: bool, otherwise: int) -> int:  # noqa: FBT001  a fact of the range
+    if not whole:
+        return otherwise
+    return max(int(low).bit_length(), int(high).bit_length()) + 1
+
+
+def _operate(operator: str, left: Range, right: Range) -> Range:
+    bits = left.bits + right.bits + 1
+    if left.fixed and right.fixed and bits <= MAX_NUMBER_BITS:
+        return _exactly(OPERATE[operator](left.low, right.low))
+    whole = left.whole and right.whole
+    if operator == "+":
+        low, high = left.low + right.low, left.high + right.high
+    elif operator == "-":
+        low, high = left.low - right.high, left.high - right.low
+    elif operator == "%":
+        low, high = _modulo(left, right)
+    else:
+        whole = whole and operator == "*"
+        corners = [OPERATE[operator](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
+        low, high = min(corners), max(corners)
+    return Range(low, high, whole, _bits(low, high, whole, bits))
+
+
+def _modulo(left: Range, right: Range) -> tuple[Exact, Exact]:
+    """Return the ends of left % right: the sign of the divisor, and less than it."""
+    if right.low < 0:
+        low, high = _modulo(Range(-left.high, -left.low, left.whole, 0), Range(-right.high, -right.low, right.whole, 0))
+        return -high, -low
+    if left.low >= 0 and left.high < right.low:
+        return left.low, left.high
+    below = right.high - 1 if left.whole and right.whole else right.high
+    return 0, min(below, left.high) if left.low >= 0 else below
+
+
+def _call(function: str, arguments: list[Range]) -> Range:
+    whole = all(each.whole for each in arguments)
+    bits = max([each.bits for each in arguments])
+    if function in ("min", "max"):
+        low = CALL[function](*[each.low for each in arguments])
+        high = CALL[function](*[each.high for each in arguments])
+        return Range(low, high, whole, bits)
+    only = arguments[0]
+    if function == "abs":
+        low, high = max(only.low, -only.high, 0), max(only.high, -only.low)
+        return Range(low, high, whole, bits)
+    return Range(CALL[function](only.low), CALL[function](only.high), True, bits + 1)
+
+
+def _literal(node: Power) -> str:
+    """Return a power of literals as text: the number itself would be longer than any message."""
+    base, exponent = node.base, node.exponent
+    if isinstance(base, Number) and isinstance(exponent, Number):
+        return f"{base.value}^{exponent.value}"
+    return "a number beyond all limits"

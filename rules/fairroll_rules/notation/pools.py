@@ -1,0 +1,308 @@
+"""What is known of a pool before it is rolled: how many dice, which values, and what its modifiers make of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import ceil, floor
+from typing import Protocol
+
+from fairroll_rules.limits import MAX_AGAIN
+from fairroll_rules.notation.exact import TEST
+from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
+from fairroll_rules.notation.tree import (
+    Clamp,
+    Compare,
+    Count,
+    Drop,
+    Exact,
+    Explode,
+    Keep,
+    Mark,
+    Modifier,
+    Node,
+    Reroll,
+    Sort,
+    Unique,
+)
+
+Point = tuple[str, Exact]
+"""Operator and value of a compare point."""
+
+Ends = tuple[Exact, Exact]
+"""The least and the greatest of some values."""
+
+
+class Looker(Protocol):
+    """What the rest of the analysis offers to the pools."""
+
+    def fixed(self, node: Node) -> Exact: ...
+    def count(self, node: Node, what: str) -> tuple[int, int]: ...
+    def worked(self, dice: int) -> None: ...
+    def grown(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Faced:
+    """The natural faces of a die: named ones, or 1..n with n between `least` and `most`."""
+
+    named: tuple[int, ...]
+    least: int
+    most: int
+
+    def ends(self) -> tuple[int, int]:
+        """Return the lowest face and the highest that can be."""
+        return (min(self.named), max(self.named)) if self.named else (1, self.most)
+
+    def distinct(self) -> int:
+        """Return how many different faces there are at least."""
+        return len(frozenset(self.named)) or self.least
+
+    def default(self, *, highest: bool) -> Point:
+        """Return the compare point of a modifier that has none: the highest or the lowest face."""
+        low, high = self.ends()
+        return "=", high if highest else low
+
+    def some(self, points: Sequence[Point], *, matching: bool, sides: int) -> Ends | None:
+        """Return the ends of the faces for which any (or, not `matching`, none) of the points holds."""
+        if self.named:
+            candidates = self.named
+        else:
+            # What holds changes only next to a point: the ends and the neighbours of the points show all.
+            near = [each for _, point in points for each in range(floor(point) - 1, ceil(point) + 2)]
+            candidates = tuple([each for each in (1, sides, *near) if 1 <= each <= sides])
+        found = [face for face in candidates if any(TEST[name](face, point) for name, point in points) == matching]
+        return (min(found), max(found)) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class Pile:
+    """Dice, or totals of a group: `least`..`most` of them, each worth `low`..`high`.
+
+    `chains` are the first dice with what their explosions add, each `chain_low`..`chain_high`, while no selection has
+    torn them apart. `ranked` has the bounds of the totals of a group, both sorted. `counted` is what counting made.
+    """
+
+    least: int
+    most: int
+    low: Exact
+    high: Exact
+    faced: Faced | None
+    whole: bool = True
+    pristine: bool = True
+    chains: tuple[int, int] | None = None
+    chain_low: Exact = 0
+    chain_high: Exact = 0
+    ranked: tuple[tuple[Exact, ...], tuple[Exact, ...]] | None = None
+    counted: Ends | None = None
+
+    def total(self) -> tuple[Exact, Exact, bool]:
+        """Return the ends of the total, and whether it is always whole."""
+        if self.counted is not None:
+            return *self.counted, True
+        if self.ranked is not None:
+            return sum(self.ranked[0]), sum(self.ranked[1]), self.whole
+        if self.chains is not None:
+            return *_times(self.chains, self.chain_low, self.chain_high), self.whole
+        return *_times((self.least, self.most), self.low, self.high), self.whole
+
+
+def group_pile(elements: Sequence[tuple[Exact, Exact, bool]]) -> Pile:
+    """Return the pile of a group's totals."""
+    lows = tuple(sorted([low for low, _, _ in elements]))
+    highs = tuple(sorted([high for _, high, _ in elements]))
+    whole = all(each for _, _, each in elements)
+    return Pile(len(elements), len(elements), lows[0], highs[-1], None, whole, ranked=(lows, highs))
+
+
+def modify(looker: Looker, pile: Pile, modifiers: tuple[Modifier, ...]) -> Pile:
+    """Return the pile after its modifiers, or refuse what they make impossible."""
+    counts: list[Count] = []
+    until: list[Point] = []
+    for modifier in modifiers:
+        looker.worked(pile.most)
+        if not (isinstance(modifier, Reroll) and not modifier.once):
+            until = []
+        match modifier:
+            case Reroll():
+                pile = _reroll(looker, pile, modifier, until)
+            case Explode():
+                pile = _explode(looker, pile, modifier)
+            case Unique():
+                pile = _unique(pile, modifier)
+            case Clamp():
+                pile = _clamp(looker, pile, modifier)
+            case Keep() | Drop():
+                pile = _select(looker, pile, modifier)
+            case Count():
+                counts.append(modifier)
+            case Mark(compare=compare):
+                _point(looker, compare)
+            case Sort():
+                pass
+    return _count(looker, pile, counts) if counts else pile
+
+
+def _faced(pile: Pile) -> Faced:
+    if pile.faced is None:
+        raise AssertionError("the parser lets no modifier of faces follow a group")
+    return pile.faced
+
+
+def _point(looker: Looker, compare: Compare | None) -> Point | None:
+    return None if compare is None else (compare.operator, looker.fixed(compare.value))
+
+
+def _reroll(looker: Looker, pile: Pile, modifier: Reroll, until: list[Point]) -> Pile:
+    faced = _faced(pile)
+    until.append(_point(looker, modifier.compare) or faced.default(highest=False))
+    _ends_some_time(faced, until, modifier, "reroll", highest=False)
+    ends: Ends = faced.ends()
+    if modifier.once:
+        until.clear()
+    else:
+        ends = faced.some(until, matching=False, sides=faced.most) or ends
+    # Which values stand for which faces is known of pristine dice alone.
+    return replace(pile, low=ends[0], high=ends[1], chains=None) if pile.pristine else _widened(pile, ends)
+
+
+def _widened(pile: Pile, ends: Ends) -> Pile:
+    """Return the pile in which each die may also be worth what was just rolled."""
+    return replace(pile, low=min(ends[0], pile.low), high=max(ends[1], pile.high), chains=None)
+
+
+def _explode(looker: Looker, pile: Pile, modifier: Explode) -> Pile:
+    looker.grown()
+    faced = _faced(pile)
+    point = _point(looker, modifier.compare)
+    _ends_some_time(faced, [point or faced.default(highest=True)], modifier, "explosion", highest=point is None)
+    cap = MAX_AGAIN
+    if modifier.cap is not None:
+        _, cap = looker.count(modifier.cap, "the cap of extra rolls")
+        if cap > MAX_AGAIN:
+            raise beyond("again_per_die", MAX_AGAIN, str(cap), modifier.cap.span)
+    capped = modifier.once or modifier.cap is not None
+    cap = min(cap, 1) if modifier.once else cap
+    bursting, resting = _bursting(faced, point)
+    if bursting is None or cap == 0:
+        return pile
+    chain = _chain_ends(pile, bursting, resting, cap, capped=capped, less=modifier.penetrate)
+    if modifier.compound:
+        return replace(pile, low=chain[0], high=chain[1], pristine=False, chains=None)
+    low, high = faced.ends()
+    return replace(
+        _widened(pile, (low - modifier.penetrate, high)),
+        most=pile.most * (1 + cap),
+        pristine=False,
+        chains=(pile.least, pile.most),
+        chain_low=chain[0],
+        chain_high=chain[1],
+    )
+
+
+def _bursting(faced: Faced, point: Point | None) -> tuple[Ends | None, Ends]:
+    """Return the ends of the faces that explode, and of those that do not."""
+    if point is None and not faced.named:
+        # The highest face of a die whose sides vary is any of them.
+        return (faced.least, faced.most), (1, faced.most - 1)
+    points = [point or faced.default(highest=True)]
+    resting = faced.some(points, matching=False, sides=faced.most)
+    return faced.some(points, matching=True, sides=faced.most), resting or faced.ends()
+
+
+def _chain_ends(pile: Pile, bursting: Ends, resting: Ends, cap: int, *, capped: bool, less: bool) -> Ends:
+    """Return the ends of a die and what it explodes into: linear in the number of extra rolls, so look at its ends."""
+    if pile.chains is not None or not pile.pristine:
+        low, high = _faced(pile).ends()
+        return pile.low + min(0, cap * (low - less)), pile.high + max(0, cap * (high - less))
+    last = (min(bursting[0], resting[0]), max(bursting[1], resting[1])) if capped else resting
+    # Rerolls before the explosion narrow the first face; what it is then worth is the pile's.
+    lows, highs = [max(resting[0], pile.low)], [min(resting[1], pile.high)]
+    for extra in sorted({1, max(1, cap - 1), cap}):
+        end = last if extra == cap else resting
+        lows.append(extra * (bursting[0] - less) + end[0])
+        highs.append(extra * (bursting[1] - less) + end[1])
+    return min(lows), max(highs)
+
+
+def _ends_some_time(faced: Faced, points: list[Point], modifier: Explode | Reroll, what: str, *, highest: bool) -> None:
+    """Refuse what holds on every face of the smallest die that is possible."""
+    if highest and not faced.named:
+        points = [("=", faced.least)]
+    if faced.some(points, matching=False, sides=faced.least) is None:
+        raise refuse(
+            "NEVER_ENDS",
+            f"the {what} would be true on every face",
+            modifier.span,
+            hint="leave at least one face on which it ends",
+        )
+
+
+def _unique(pile: Pile, modifier: Unique) -> Pile:
+    faced = _faced(pile)
+    distinct = faced.distinct()
+    if not modifier.once and pile.most > distinct:
+        raise refuse(
+            "UNIQUE_IMPOSSIBLE",
+            f"{pile.most} dice cannot all differ on {distinct} faces",
+            modifier.span,
+            value=str(pile.most),
+            hint="roll fewer dice, or cap their explosions",
+        )
+    return _widened(pile, faced.ends())
+
+
+def _clamp(looker: Looker, pile: Pile, modifier: Clamp) -> Pile:
+    limit = looker.fixed(modifier.limit)
+    if limit.denominator != 1:
+        raise refuse(NOT_WHOLE, "a clamp must be whole", modifier.limit.span, expected=("a whole number",))
+    pick: Callable[[Exact, Exact], Exact] = max if modifier.side == "min" else min
+    # Each die is now bounded on its own, whatever it exploded from.
+    return replace(pile, low=pick(pile.low, limit), high=pick(pile.high, limit), pristine=False, chains=None)
+
+
+def _select(looker: Looker, pile: Pile, modifier: Keep | Drop) -> Pile:
+    least, most = looker.count(modifier.count, "the number of dice to keep or drop")
+    if isinstance(modifier, Drop):
+        if modifier.bare and most >= pile.least:
+            raise refuse(
+                "DROPS_ALL",
+                f"d{most} drops all of {pile.least} dice",
+                modifier.span,
+                hint="d after a pool drops the lowest; for more dice write + in between",
+                value=str(most),
+            )
+        kept = max(0, pile.least - most), max(0, pile.most - least)
+    else:
+        kept = min(pile.least, least), min(pile.most, most)
+    ranked = pile.ranked
+    if ranked is not None and kept[0] == kept[1]:
+        from_top = modifier.highest == isinstance(modifier, Keep)
+        ranked = (_cut(ranked[0], kept[0], top=from_top), _cut(ranked[1], kept[0], top=from_top))
+    else:
+        ranked = None
+    return replace(pile, least=kept[0], most=kept[1], chains=None, ranked=ranked)
+
+
+def _cut(values: tuple[Exact, ...], count: int, *, top: bool) -> tuple[Exact, ...]:
+    return values[len(values) - count :] if top else values[:count]
+
+
+def _count(looker: Looker, pile: Pile, counts: list[Count]) -> Pile:
+    ends: dict[bool, tuple[int, int]] = {False: (0, 0), True: (0, 0)}
+    for count in counts:
+        name, point = count.compare.operator, looker.fixed(count.compare.value)
+        near = [each for each in (point - 1, point, point + 1) if pile.low <= each <= pile.high]
+        held = [TEST[name](each, point) for each in (pile.low, pile.high, *near)]
+        least, most = ends[count.failure]
+        ends[count.failure] = (
+            max(least, count.weight if all(held) else 0),
+            max(most, count.weight if any(held) else 0),
+        )
+    each = ends[False][0] - ends[True][1], ends[False][1] - ends[True][0]
+    return replace(pile, counted=_times((pile.least, pile.most), *each))
+
+
+def _times(count: tuple[int, int], low: Exact, high: Exact) -> Ends:
+    """Return the ends of a sum of so many values."""
+    return min(count[0] * low, count[1] * low), max(count[0] * high, count[1] * high)

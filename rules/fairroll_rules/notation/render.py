@@ -1,0 +1,63 @@
+"""A roll in words: one line for the table, and the steps behind it. Derived from check and outcome, never signed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from fairroll_rules.outcome import Die, Fate
+
+_AFTER = {
+    Fate.REROLLED: "r",
+    Fate.EXPLODED: "!",
+    Fate.SUCCESS: "\N{CHECK MARK}",
+    Fate.FAILURE: "\N{BALLOT X}",
+    Fate.CRITICAL: "^",
+    Fate.FUMBLE: "v",
+}
+_OUT = (Fate.DROPPED, Fate.REROLLED, Fate.ADDED)
+
+_SAID = (
+    (Fate.REROLLED, "rerolled (r)"),
+    (Fate.EXPLODED, "exploded (!)"),
+    (Fate.ADDED, "added to the die that exploded"),
+    (Fate.CLAMPED, "clamped"),
+    (Fate.DROPPED, "dropped"),
+    (Fate.SUCCESS, "successes (\N{CHECK MARK})"),
+    (Fate.FAILURE, "failures (\N{BALLOT X})"),
+    (Fate.CRITICAL, "critical (^)"),
+    (Fate.FUMBLE, "fumble (v)"),
+)
+
+
+@lru_cache(maxsize=256)
+def _frame(fates: tuple[Fate, ...]) -> tuple[str, str]:
+    signs = "".join([_AFTER.get(fate, "") for fate in fates])
+    out = any(fate in _OUT for fate in fates)
+    return ("(", f"{signs})") if out else ("", signs)
+
+
+def show_dice(dice: Sequence[Die], order: int = 0) -> str:
+    """Return the dice with what does not count in parentheses: `5 4 3 (2)`; sorted by value where `order` is not 0."""
+    if order:
+        dice = sorted(dice, key=lambda die: die.value * order)
+    words = []
+    for die in dice:
+        before, after = _frame(die.fates)
+        words.append(f"{before}{die.value}{after}")
+    return " ".join(words)
+
+
+def fate_steps(dice: Sequence[Die]) -> list[str]:
+    """Return one sentence for each thing that happened to some of the dice."""
+    happened = dict.fromkeys([fate for die in dice for fate in die.fates])
+    return [
+        f"{said}: {', '.join([str(die.value) for die in dice if fate in die.fates])}"
+        for fate, said in _SAID
+        if fate in happened
+    ]
+
+
+def plural(count: int, one: str, many: str) -> str:
+    """Return a number with its noun."""
+    return f"{count} {one if count == 1 else many}"

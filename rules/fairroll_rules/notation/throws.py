@@ -1,0 +1,251 @@
+"""Runners of pools and groups: dice that simply fall, dice that grow, dice that are looked at again, and totals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import add
+
+from fairroll_rules.dice import Dice
+from fairroll_rules.notation.growing import (
+    Grower,
+    Item,
+    Seen,
+    Step,
+    StepsFor,
+    UniqueStep,
+    add_counts_of_dice,
+    grow_counted,
+    grow_listed,
+    grow_summed,
+    merge_values,
+)
+from fairroll_rules.notation.runners import (
+    Counts,
+    Record,
+    Result,
+    Runner,
+    add_counts,
+    ask,
+    dropped,
+)
+from fairroll_rules.notation.selection import DROPPED, KEPT, Phases
+from fairroll_rules.notation.tree import Exact
+from fairroll_rules.outcome import Die, Fate
+
+
+class PlainPool(Runner):
+    """Dice that fall and count, as most do."""
+
+    __slots__ = ("count", "named", "sides")
+
+    def __init__(self, count: int, sides: int, named: tuple[int, ...]) -> None:
+        self.count = count
+        self.sides = sides
+        self.named = named
+
+    def run(self, dice: Dice) -> Result:
+        faces = dice.pool(self.count, self.sides)
+        named = self.named
+        if named:
+            values = [named[face - 1] for face in faces]
+            return sum(values), None, [Die(face.draw, value, KEPT) for face, value in zip(faces, values, strict=True)]
+        return sum(faces), None, [Die(face.draw, int(face), KEPT) for face in faces]
+
+
+class FallenPool(Runner):
+    """Dice that fall, of which some are selected, counted or marked; count and sides may themselves be rolled."""
+
+    __slots__ = ("count", "named", "phases", "sides")
+
+    def __init__(self, count: int | Runner, sides: int | Runner, named: tuple[int, ...], phases: Phases) -> None:
+        self.count = count
+        self.sides = sides
+        self.named = named
+        self.phases = phases
+
+    def run(self, dice: Dice) -> Result:
+        records: list[Record] = []
+        count = ask(self.count, dice, records)
+        sides = ask(self.sides, dice, records)
+        faces = dice.pool(count, sides)
+        named, phases = self.named, self.phases
+        values = [named[face - 1] for face in faces] if named else [int(face) for face in faces]
+        after: list[Record] = []
+        live = phases.live(values, phases.amounts(dice, after))
+        total, counts = phases.worth(values if len(live) == count else [values[index] for index in live])
+        plainly = not phases.countings and not phases.markings
+        fates = [DROPPED] * count
+        for index in live:
+            fates[index] = KEPT if plainly else phases.fates(values[index], values[index], sides)
+        records += [Die(face.draw, value, fate) for face, value, fate in zip(faces, values, fates, strict=True)]
+        records += after
+        return total, counts, records
+
+
+class GrownPool(Runner):
+    """Dice that grow each on its own: parts side by side, merged as the later phases allow."""
+
+    __slots__ = ("count", "grower", "sides")
+
+    def __init__(self, count: int | Runner, sides: int | Runner, grower: Grower) -> None:
+        self.count = count
+        self.sides = sides
+        self.grower = grower
+
+    def run(self, dice: Dice) -> Result:
+        records: list[Record] = []
+        count = ask(self.count, dice, records)
+        sides = ask(self.sides, dice, records)
+        phases = self.grower.phases
+        grown: Sequence[list[Item] | None] = ()
+        total: Exact = 0
+        counts: Counts | None = (0, 0) if phases.countings else None
+        amounts: list[int] = []
+        after: list[Record] = []
+        if count:
+            args = [(self.grower, sides)] * count
+            if phases.selections:
+                values, grown = dice.parts(grow_listed, args, merge=merge_values)
+                amounts = phases.amounts(dice, after)
+                total, counts = phases.worth([values[index] for index in phases.live(values, amounts)])
+            elif phases.countings:
+                counted, grown = dice.parts(grow_counted, args, merge=add_counts_of_dice)
+                total, counts = counted[0] - counted[1], counted
+            else:
+                total, grown = dice.parts(grow_summed, args, merge=add)
+        else:
+            amounts = phases.amounts(dice, after)
+        items = [item for each in grown if each is not None for item in each]
+        records += finished(items, phases, amounts)
+        records += after
+        return total, counts, records
+
+
+class SteppedPool(Runner):
+    """Dice that grow one after another: those that must differ from each other, or the dice of an inner pool.
+
+    Each level is a pair of parentheses: its steps, on the dice that the level inside left, and its selections.
+    """
+
+    __slots__ = ("count", "levels", "named", "phases", "sides")
+
+    def __init__(
+        self,
+        count: int | Runner,
+        sides: int | Runner,
+        named: tuple[int, ...],
+        levels: Sequence[tuple[StepsFor | None, Phases]],
+        phases: Phases,
+    ) -> None:
+        self.count = count
+        self.sides = sides
+        self.named = named
+        self.levels = tuple(levels)
+        self.phases = phases
+
+    def run(self, dice: Dice) -> Result:
+        records: list[Record] = []
+        count = ask(self.count, dice, records)
+        sides = ask(self.sides, dice, records)
+        items: list[Item] = []
+        for depth, (steps_for, phases) in enumerate(self.levels):
+            steps = () if steps_for is None else steps_for(sides)
+            items = self._grow(dice, items, steps) if depth else self._roll(dice, count, sides, steps)
+            self._select(dice, items, phases, records)
+        standing = [item for item in items if item.standing]
+        total, counts = self.phases.worth([item.value for item in standing])
+        for item in standing:
+            item.fates += self.phases.fates(item.value, item.natural, sides)
+        records += [Die(item.face.draw, item.value, item.fates) for item in items]
+        records.sort(key=_drawn)
+        return total, counts, records
+
+    def _roll(self, dice: Dice, count: int, sides: int, steps: tuple[Step, ...]) -> list[Item]:
+        if not steps:
+            return [Item(face, self.named) for face in dice.pool(count, sides)]
+        items: list[Item] = []
+        seen = _seen(steps)
+        for _ in range(count):
+            items += _stepped(dice, Item(dice.roll(sides), self.named), steps, self.named, seen)
+        return items
+
+    def _grow(self, dice: Dice, items: list[Item], steps: tuple[Step, ...]) -> list[Item]:
+        seen = _seen(steps)
+        grown: list[Item] = []
+        for item in items:
+            grown += _stepped(dice, item, steps, self.named, seen) if item.standing else (item,)
+        return grown
+
+    def _select(self, dice: Dice, items: list[Item], phases: Phases, records: list[Record]) -> None:
+        if phases.selections:
+            standing = [item for item in items if item.standing]
+            live = phases.live([item.value for item in standing], phases.amounts(dice, records))
+            for item in standing:
+                item.standing = False
+            for index in live:
+                standing[index].standing = True
+            for item in standing:
+                if not item.standing:
+                    item.fates += DROPPED
+
+
+class GroupThrow(Runner):
+    """Totals of which some are selected or counted."""
+
+    __slots__ = ("elements", "phases")
+
+    def __init__(self, elements: Sequence[Runner], phases: Phases) -> None:
+        self.elements = tuple(elements)
+        self.phases = phases
+
+    def run(self, dice: Dice) -> Result:
+        results = [element.run(dice) for element in self.elements]
+        after: list[Record] = []
+        phases = self.phases
+        values = [total for total, _, _ in results]
+        live = phases.live(values, phases.amounts(dice, after))
+        total, counts = phases.worth([values[index] for index in live])
+        records: list[Record] = []
+        for index, (value, own, inner) in enumerate(results):
+            if index not in live:
+                records += dropped(inner)
+                continue
+            records += _scored(inner, phases, value) if phases.countings else inner
+            if not phases.countings:
+                counts = add_counts(counts, own)
+        return total, counts, records + after
+
+
+def finished(items: Sequence[Item], phases: Phases, amounts: Sequence[int]) -> list[Record]:
+    """Return the dice of a pool with all their fates, by the same phases that made its total."""
+    standing = [item for item in items if item.standing]
+    live = phases.live([item.value for item in standing], amounts)
+    for index, item in enumerate(standing):
+        item.fates += phases.fates(item.value, item.natural, item.face.sides) if index in live else DROPPED
+    return [Die(item.face.draw, item.value, item.fates) for item in items]
+
+
+def _scored(records: Sequence[Record], phases: Phases, value: Exact) -> list[Record]:
+    """Return the records of a total that was counted: what it counts for, on each die that made it."""
+    success, failure = phases.score(value)
+    fates = (Fate.SUCCESS,) * bool(success) + (Fate.FAILURE,) * bool(failure)
+    return [
+        Die(each.draw, each.value, each.fates + fates) if isinstance(each, Die) and Fate.KEPT in each.fates else each
+        for each in records
+    ]
+
+
+def _stepped(dice: Dice, item: Item, steps: tuple[Step, ...], named: tuple[int, ...], seen: Seen) -> list[Item]:
+    items = [item]
+    for step in steps:
+        step.apply(dice, items, named, seen)
+    return items
+
+
+def _seen(steps: tuple[Step, ...]) -> Seen:
+    return Seen(sum([isinstance(step, UniqueStep) for step in steps]))
+
+
+def _drawn(record: Record) -> int:
+    # Labels and dice of counts stay together with what they belong to; only the draws are in order.
+    return record.draw if isinstance(record, Die) else -1
