@@ -6,9 +6,10 @@ import argparse
 from collections.abc import Iterable
 
 from fairroll import json_codec
-from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file
+from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.parser import integers, words
 from fairroll.convert import check_path, read_check, request_error
+from fairroll.errors import RequestError
 from fairroll.replay import outcome_message, text_message
 from fairroll.v1 import roll_pb2
 from fairroll_rules.errors import RuleError
@@ -46,9 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Resolve and print."""
-    body = read_file("-") if options.check == "-" else options.check
-    check = read_check(json_codec.loads(roll_pb2.Check, body))
-    resolved = _resolve(check, options.faces, options.answers)
+    message = json_codec.loads(roll_pb2.Check, read_file("-") if options.check == "-" else options.check)
+    try:
+        check = read_check(message)
+        resolved = _resolve(check, options.faces, options.answers)
+    except RequestError as error:
+        print_error(error, as_json=options.json, text=message.notation.text)
+        return EXIT_NO
     outcome = outcome_message(check, resolved)
     text = text_message(check, resolved)
     if options.json:
