@@ -32,4 +32,4 @@ PAIRS: tuple[tuple[str, str], ...] = (
     ("2*(2d6+4)+1d6", "2*(2d6+4)+1d6"),
     ("1d12+2d6+1d4+8", "1d12+2d6+1d4+8"),
 )
-"""The same chances on both sides; a test compares their bounds."""
+"""The same chances on both sides; notation.py rolls both from the same seeds and compares."""

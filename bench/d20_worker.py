@@ -1,10 +1,12 @@
-"""Times the package d20 in the peers' environment: reads one request as a line of JSON, answers with one line.
+"""Rolls with the package d20 in the peers' environment: reads one request as a line of JSON, answers with one line.
 
-Request: {"texts": [..], "times": 20, "render": false}. Answer: seconds of processor time for one roll of each text.
+{"texts": [..], "times": 20, "render": false}: seconds of processor time for one roll of each text.
+{"texts": [..], "seeds": 20}: for each text the totals from the generator seeded with 0..19.
 It stands alone: that environment has neither fairroll nor this folder's other files.
 """
 
 import json
+import random
 import sys
 from time import process_time
 
@@ -24,6 +26,17 @@ def seconds(text: str, times: int, render: bool) -> float:  # noqa: FBT001  as i
     return (process_time() - start) / times
 
 
+def total(text: str, seed: int) -> int:
+    """The total of `text` from the generator seeded with `seed`."""
+    random.seed(seed)
+    return int(d20.roll(text).total)
+
+
 for line in sys.stdin:
     request = json.loads(line)
-    print(json.dumps([seconds(text, request["times"], request["render"]) for text in request["texts"]]), flush=True)
+    answer: list[object]
+    if "seeds" in request:
+        answer = [[total(text, seed) for seed in range(request["seeds"])] for text in request["texts"]]
+    else:
+        answer = [seconds(text, request["times"], request["render"]) for text in request["texts"]]
+    print(json.dumps(answer), flush=True)
