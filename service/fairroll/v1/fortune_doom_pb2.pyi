@@ -22,7 +22,12 @@ DESCRIPTOR: _descriptor.FileDescriptor
 
 @_typing.final
 class FortuneDoomCheck(_message.Message):
-    """A roll of Fortune and Doom. A value out of its range is INVALID_ARGUMENT with the field's path and the range."""
+    """A roll of Fortune and Doom.
+
+    A value outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range, before
+    anything is drawn. A policy of ASK leaves a choice to a person; where nobody can be asked it is refused with reason
+    DECISION_OPEN.
+    """
 
     DESCRIPTOR: _descriptor.Descriptor
 
@@ -42,7 +47,7 @@ class FortuneDoomCheck(_message.Message):
         """The player is asked after seeing the dice."""
 
     class TieChoice(_TieChoice, metaclass=_TieChoiceEnumTypeWrapper):
-        """Which die Advantage rerolls where both show the same."""
+        """Which die Advantage rerolls where both show the same. Decision TIE; its options are DOOM and FORTUNE."""
 
     TIE_CHOICE_UNSPECIFIED: FortuneDoomCheck.TieChoice.ValueType  # 0
     """DOOM."""
@@ -116,7 +121,9 @@ class FortuneDoomCheck(_message.Message):
         tie: Global___FortuneDoomCheck.TieChoice.ValueType
         """Which die Advantage rerolls on a tie. Unset: DOOM."""
         success_threshold: _builtins.int
-        """The lowest final result that is a Success, -1000..1000. Unset: no threshold. Refused beside `bands`."""
+        """The lowest final result that is a Success, -1000..1000. Unset: no threshold. Beside `bands` it
+        is refused with reason CONFLICT.
+        """
         @_builtins.property
         def help(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
             """The help of each fellow player, 1..5 each, at most 100; the party's sum counts as at most 5."""

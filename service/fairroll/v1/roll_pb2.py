@@ -23,13 +23,16 @@ _sym_db = _symbol_database.Default()
 
 
 from fairroll.v1 import crossroads_pb2 as fairroll_dot_v1_dot_crossroads__pb2
+from fairroll.v1 import d6_dungeons_pb2 as fairroll_dot_v1_dot_d6__dungeons__pb2
 from fairroll.v1 import envelope_pb2 as fairroll_dot_v1_dot_envelope__pb2
 from fairroll.v1 import fortune_doom_pb2 as fairroll_dot_v1_dot_fortune__doom__pb2
+from fairroll.v1 import meidlands_pb2 as fairroll_dot_v1_dot_meidlands__pb2
+from fairroll.v1 import msf_high_pb2 as fairroll_dot_v1_dot_msf__high__pb2
 from fairroll.v1 import notation_pb2 as fairroll_dot_v1_dot_notation__pb2
 from fairroll.v1 import session_pb2 as fairroll_dot_v1_dot_session__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x66\x61irroll/v1/roll.proto\x12\x0b\x66\x61irroll.v1\x1a\x1c\x66\x61irroll/v1/crossroads.proto\x1a\x1a\x66\x61irroll/v1/envelope.proto\x1a\x1e\x66\x61irroll/v1/fortune_doom.proto\x1a\x1a\x66\x61irroll/v1/notation.proto\x1a\x19\x66\x61irroll/v1/session.proto\"\xd9\x01\n\x05\x43heck\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x02 \x01(\t\x12\r\n\x05\x63ites\x18\x03 \x03(\t\x12.\n\x08notation\x18\n \x01(\x0b\x32\x1a.fairroll.v1.NotationCheckH\x00\x12\x32\n\ncrossroads\x18\x0b \x01(\x0b\x32\x1c.fairroll.v1.CrossroadsCheckH\x00\x12\x35\n\x0c\x66ortune_doom\x18\r \x01(\x0b\x32\x1d.fairroll.v1.FortuneDoomCheckH\x00\x42\x08\n\x06system\"0\n\x06\x41nswer\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x01 \x01(\t\x12\x11\n\toption_id\x18\x02 \x01(\t\"\x98\x02\n\x0bRollRequest\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.fairroll.v1.Session\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x10\n\x08previous\x18\x03 \x01(\t\x12\x0f\n\x07reveals\x18\x04 \x03(\x0c\x12\x12\n\nrequest_id\x18\x05 \x01(\t\x12\"\n\x06\x63hecks\x18\x06 \x03(\x0b\x32\x12.fairroll.v1.Check\x12$\n\x07\x61nswers\x18\x07 \x03(\x0b\x32\x13.fairroll.v1.Answer\x12\x0c\n\x04root\x18\x08 \x01(\t\x12\x11\n\tcontinues\x18\t \x01(\t\x12\r\n\x05\x63lose\x18\n \x01(\x08\x12$\n\x05\x63hain\x18\x0b \x03(\x0b\x32\x15.fairroll.v1.Envelope\"\xac\x01\n\x0cRollResponse\x12\'\n\x08\x65nvelope\x18\x01 \x01(\x0b\x32\x15.fairroll.v1.Envelope\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\'\n\x06record\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.RollRecord\x12\'\n\x05texts\x18\x04 \x03(\x0b\x32\x18.fairroll.v1.OutcomeText\x12\x11\n\tissued_at\x18\x05 \x01(\t\"<\n\x0bOutcomeText\x12\x0c\n\x04line\x18\x01 \x01(\t\x12\r\n\x05plain\x18\x02 \x01(\t\x12\x10\n\x08markdown\x18\x03 \x01(\t\"\xf6\x01\n\nRollRecord\x12\x16\n\x0eprotocol_minor\x18\x01 \x01(\r\x12%\n\x07session\x18\x02 \x01(\x0b\x32\x14.fairroll.v1.Session\x12)\n\x07request\x18\x03 \x01(\x0b\x32\x18.fairroll.v1.RollRequest\x12\x16\n\x0ereceipt_key_id\x18\x04 \x01(\t\x12\r\n\x05proof\x18\x05 \x01(\x0c\x12+\n\x08outcomes\x18\x06 \x03(\x0b\x32\x19.fairroll.v1.CheckOutcome\x12*\n\nguard_mode\x18\x07 \x01(\x0e\x32\x16.fairroll.v1.GuardMode\"\xbf\x02\n\x0c\x43heckOutcome\x12\x0e\n\x06\x65ngine\x18\x01 \x01(\t\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.fairroll.v1.CheckStatus\x12 \n\x05\x64raws\x18\x03 \x03(\x0b\x32\x11.fairroll.v1.Draw\x12(\n\tdecisions\x18\x04 \x03(\x0b\x32\x15.fairroll.v1.Decision\x12\x30\n\x08notation\x18\n \x01(\x0b\x32\x1c.fairroll.v1.NotationOutcomeH\x00\x12\x34\n\ncrossroads\x18\x0b \x01(\x0b\x32\x1e.fairroll.v1.CrossroadsOutcomeH\x00\x12\x37\n\x0c\x66ortune_doom\x18\r \x01(\x0b\x32\x1f.fairroll.v1.FortuneDoomOutcomeH\x00\x42\x08\n\x06system\"q\n\x04\x44raw\x12\r\n\x05sides\x18\x01 \x01(\r\x12\x0c\n\x04\x66\x61\x63\x65\x18\x02 \x01(\r\x12%\n\x07purpose\x18\x03 \x01(\x0e\x32\x14.fairroll.v1.Purpose\x12\x0f\n\x02of\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05\x61\x63tor\x18\x05 \x01(\tB\x05\n\x03_of\"\xa3\x01\n\x08\x44\x65\x63ision\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12%\n\x07\x64\x65\x63ider\x18\x03 \x01(\x0e\x32\x14.fairroll.v1.Decider\x12\r\n\x05\x61\x63tor\x18\x04 \x01(\t\x12\x11\n\toption_id\x18\x05 \x01(\t\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12$\n\x07options\x18\x07 \x03(\x0b\x32\x13.fairroll.v1.Option\"%\n\x06Option\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t*n\n\tGuardMode\x12\x1a\n\x16GUARD_MODE_UNSPECIFIED\x10\x00\x12\x13\n\x0fGUARD_MODE_NONE\x10\x01\x12\x15\n\x11GUARD_MODE_SQLITE\x10\x02\x12\x19\n\x15GUARD_MODE_POSTGRESQL\x10\x03*\x80\x01\n\x0b\x43heckStatus\x12\x1c\n\x18\x43HECK_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43HECK_STATUS_RESOLVED\x10\x01\x12\x1e\n\x1a\x43HECK_STATUS_LIMIT_REACHED\x10\x02\x12\x18\n\x14\x43HECK_STATUS_PENDING\x10\x03*]\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x10\n\x0cPURPOSE_ROLL\x10\x01\x12\x12\n\x0ePURPOSE_REROLL\x10\x02\x12\x13\n\x0fPURPOSE_EXPLODE\x10\x03*O\n\x07\x44\x65\x63ider\x12\x17\n\x13\x44\x45\x43IDER_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x44\x45\x43IDER_PLAYER\x10\x01\x12\x17\n\x13\x44\x45\x43IDER_GAME_MASTER\x10\x02\x42J\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x66\x61irroll/v1/roll.proto\x12\x0b\x66\x61irroll.v1\x1a\x1c\x66\x61irroll/v1/crossroads.proto\x1a\x1d\x66\x61irroll/v1/d6_dungeons.proto\x1a\x1a\x66\x61irroll/v1/envelope.proto\x1a\x1e\x66\x61irroll/v1/fortune_doom.proto\x1a\x1b\x66\x61irroll/v1/meidlands.proto\x1a\x1a\x66\x61irroll/v1/msf_high.proto\x1a\x1a\x66\x61irroll/v1/notation.proto\x1a\x19\x66\x61irroll/v1/session.proto\"\xef\x02\n\x05\x43heck\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05\x61\x63tor\x18\x02 \x01(\t\x12\r\n\x05\x63ites\x18\x03 \x03(\t\x12.\n\x08notation\x18\n \x01(\x0b\x32\x1a.fairroll.v1.NotationCheckH\x00\x12\x32\n\ncrossroads\x18\x0b \x01(\x0b\x32\x1c.fairroll.v1.CrossroadsCheckH\x00\x12\x33\n\x0b\x64\x36_dungeons\x18\x0c \x01(\x0b\x32\x1c.fairroll.v1.D6DungeonsCheckH\x00\x12\x35\n\x0c\x66ortune_doom\x18\r \x01(\x0b\x32\x1d.fairroll.v1.FortuneDoomCheckH\x00\x12\x30\n\tmeidlands\x18\x0e \x01(\x0b\x32\x1b.fairroll.v1.MeidlandsCheckH\x00\x12-\n\x08msf_high\x18\x0f \x01(\x0b\x32\x19.fairroll.v1.MsfHighCheckH\x00\x42\x08\n\x06system\"0\n\x06\x41nswer\x12\x13\n\x0b\x64\x65\x63ision_id\x18\x01 \x01(\t\x12\x11\n\toption_id\x18\x02 \x01(\t\"\x98\x02\n\x0bRollRequest\x12%\n\x07session\x18\x01 \x01(\x0b\x32\x14.fairroll.v1.Session\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x10\n\x08previous\x18\x03 \x01(\t\x12\x0f\n\x07reveals\x18\x04 \x03(\x0c\x12\x12\n\nrequest_id\x18\x05 \x01(\t\x12\"\n\x06\x63hecks\x18\x06 \x03(\x0b\x32\x12.fairroll.v1.Check\x12$\n\x07\x61nswers\x18\x07 \x03(\x0b\x32\x13.fairroll.v1.Answer\x12\x0c\n\x04root\x18\x08 \x01(\t\x12\x11\n\tcontinues\x18\t \x01(\t\x12\r\n\x05\x63lose\x18\n \x01(\x08\x12$\n\x05\x63hain\x18\x0b \x03(\x0b\x32\x15.fairroll.v1.Envelope\"\xac\x01\n\x0cRollResponse\x12\'\n\x08\x65nvelope\x18\x01 \x01(\x0b\x32\x15.fairroll.v1.Envelope\x12\x0e\n\x06\x64igest\x18\x02 \x01(\t\x12\'\n\x06record\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.RollRecord\x12\'\n\x05texts\x18\x04 \x03(\x0b\x32\x18.fairroll.v1.OutcomeText\x12\x11\n\tissued_at\x18\x05 \x01(\t\"<\n\x0bOutcomeText\x12\x0c\n\x04line\x18\x01 \x01(\t\x12\r\n\x05plain\x18\x02 \x01(\t\x12\x10\n\x08markdown\x18\x03 \x01(\t\"\xf6\x01\n\nRollRecord\x12\x16\n\x0eprotocol_minor\x18\x01 \x01(\r\x12%\n\x07session\x18\x02 \x01(\x0b\x32\x14.fairroll.v1.Session\x12)\n\x07request\x18\x03 \x01(\x0b\x32\x18.fairroll.v1.RollRequest\x12\x16\n\x0ereceipt_key_id\x18\x04 \x01(\t\x12\r\n\x05proof\x18\x05 \x01(\x0c\x12+\n\x08outcomes\x18\x06 \x03(\x0b\x32\x19.fairroll.v1.CheckOutcome\x12*\n\nguard_mode\x18\x07 \x01(\x0e\x32\x16.fairroll.v1.GuardMode\"\xdb\x03\n\x0c\x43heckOutcome\x12\x0e\n\x06\x65ngine\x18\x01 \x01(\t\x12(\n\x06status\x18\x02 \x01(\x0e\x32\x18.fairroll.v1.CheckStatus\x12 \n\x05\x64raws\x18\x03 \x03(\x0b\x32\x11.fairroll.v1.Draw\x12(\n\tdecisions\x18\x04 \x03(\x0b\x32\x15.fairroll.v1.Decision\x12\x30\n\x08notation\x18\n \x01(\x0b\x32\x1c.fairroll.v1.NotationOutcomeH\x00\x12\x34\n\ncrossroads\x18\x0b \x01(\x0b\x32\x1e.fairroll.v1.CrossroadsOutcomeH\x00\x12\x35\n\x0b\x64\x36_dungeons\x18\x0c \x01(\x0b\x32\x1e.fairroll.v1.D6DungeonsOutcomeH\x00\x12\x37\n\x0c\x66ortune_doom\x18\r \x01(\x0b\x32\x1f.fairroll.v1.FortuneDoomOutcomeH\x00\x12\x32\n\tmeidlands\x18\x0e \x01(\x0b\x32\x1d.fairroll.v1.MeidlandsOutcomeH\x00\x12/\n\x08msf_high\x18\x0f \x01(\x0b\x32\x1b.fairroll.v1.MsfHighOutcomeH\x00\x42\x08\n\x06system\"q\n\x04\x44raw\x12\r\n\x05sides\x18\x01 \x01(\r\x12\x0c\n\x04\x66\x61\x63\x65\x18\x02 \x01(\r\x12%\n\x07purpose\x18\x03 \x01(\x0e\x32\x14.fairroll.v1.Purpose\x12\x0f\n\x02of\x18\x04 \x01(\rH\x00\x88\x01\x01\x12\r\n\x05\x61\x63tor\x18\x05 \x01(\tB\x05\n\x03_of\"\xa3\x01\n\x08\x44\x65\x63ision\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12%\n\x07\x64\x65\x63ider\x18\x03 \x01(\x0e\x32\x14.fairroll.v1.Decider\x12\r\n\x05\x61\x63tor\x18\x04 \x01(\t\x12\x11\n\toption_id\x18\x05 \x01(\t\x12\x0e\n\x06policy\x18\x06 \x01(\t\x12$\n\x07options\x18\x07 \x03(\x0b\x32\x13.fairroll.v1.Option\"%\n\x06Option\x12\n\n\x02id\x18\x01 \x01(\t\x12\x0f\n\x07meaning\x18\x02 \x01(\t*n\n\tGuardMode\x12\x1a\n\x16GUARD_MODE_UNSPECIFIED\x10\x00\x12\x13\n\x0fGUARD_MODE_NONE\x10\x01\x12\x15\n\x11GUARD_MODE_SQLITE\x10\x02\x12\x19\n\x15GUARD_MODE_POSTGRESQL\x10\x03*\x80\x01\n\x0b\x43heckStatus\x12\x1c\n\x18\x43HECK_STATUS_UNSPECIFIED\x10\x00\x12\x19\n\x15\x43HECK_STATUS_RESOLVED\x10\x01\x12\x1e\n\x1a\x43HECK_STATUS_LIMIT_REACHED\x10\x02\x12\x18\n\x14\x43HECK_STATUS_PENDING\x10\x03*]\n\x07Purpose\x12\x17\n\x13PURPOSE_UNSPECIFIED\x10\x00\x12\x10\n\x0cPURPOSE_ROLL\x10\x01\x12\x12\n\x0ePURPOSE_REROLL\x10\x02\x12\x13\n\x0fPURPOSE_EXPLODE\x10\x03*O\n\x07\x44\x65\x63ider\x12\x17\n\x13\x44\x45\x43IDER_UNSPECIFIED\x10\x00\x12\x12\n\x0e\x44\x45\x43IDER_PLAYER\x10\x01\x12\x17\n\x13\x44\x45\x43IDER_GAME_MASTER\x10\x02\x42J\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -37,32 +40,32 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fairroll.v1.roll_pb2', _glo
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017dev.fairroll.v1P\001Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\252\002\013Fairroll.V1'
-  _globals['_GUARDMODE']._serialized_start=1865
-  _globals['_GUARDMODE']._serialized_end=1975
-  _globals['_CHECKSTATUS']._serialized_start=1978
-  _globals['_CHECKSTATUS']._serialized_end=2106
-  _globals['_PURPOSE']._serialized_start=2108
-  _globals['_PURPOSE']._serialized_end=2201
-  _globals['_DECIDER']._serialized_start=2203
-  _globals['_DECIDER']._serialized_end=2282
-  _globals['_CHECK']._serialized_start=185
-  _globals['_CHECK']._serialized_end=402
-  _globals['_ANSWER']._serialized_start=404
-  _globals['_ANSWER']._serialized_end=452
-  _globals['_ROLLREQUEST']._serialized_start=455
-  _globals['_ROLLREQUEST']._serialized_end=735
-  _globals['_ROLLRESPONSE']._serialized_start=738
-  _globals['_ROLLRESPONSE']._serialized_end=910
-  _globals['_OUTCOMETEXT']._serialized_start=912
-  _globals['_OUTCOMETEXT']._serialized_end=972
-  _globals['_ROLLRECORD']._serialized_start=975
-  _globals['_ROLLRECORD']._serialized_end=1221
-  _globals['_CHECKOUTCOME']._serialized_start=1224
-  _globals['_CHECKOUTCOME']._serialized_end=1543
-  _globals['_DRAW']._serialized_start=1545
-  _globals['_DRAW']._serialized_end=1658
-  _globals['_DECISION']._serialized_start=1661
-  _globals['_DECISION']._serialized_end=1824
-  _globals['_OPTION']._serialized_start=1826
-  _globals['_OPTION']._serialized_end=1863
+  _globals['_GUARDMODE']._serialized_start=2259
+  _globals['_GUARDMODE']._serialized_end=2369
+  _globals['_CHECKSTATUS']._serialized_start=2372
+  _globals['_CHECKSTATUS']._serialized_end=2500
+  _globals['_PURPOSE']._serialized_start=2502
+  _globals['_PURPOSE']._serialized_end=2595
+  _globals['_DECIDER']._serialized_start=2597
+  _globals['_DECIDER']._serialized_end=2676
+  _globals['_CHECK']._serialized_start=273
+  _globals['_CHECK']._serialized_end=640
+  _globals['_ANSWER']._serialized_start=642
+  _globals['_ANSWER']._serialized_end=690
+  _globals['_ROLLREQUEST']._serialized_start=693
+  _globals['_ROLLREQUEST']._serialized_end=973
+  _globals['_ROLLRESPONSE']._serialized_start=976
+  _globals['_ROLLRESPONSE']._serialized_end=1148
+  _globals['_OUTCOMETEXT']._serialized_start=1150
+  _globals['_OUTCOMETEXT']._serialized_end=1210
+  _globals['_ROLLRECORD']._serialized_start=1213
+  _globals['_ROLLRECORD']._serialized_end=1459
+  _globals['_CHECKOUTCOME']._serialized_start=1462
+  _globals['_CHECKOUTCOME']._serialized_end=1937
+  _globals['_DRAW']._serialized_start=1939
+  _globals['_DRAW']._serialized_end=2052
+  _globals['_DECISION']._serialized_start=2055
+  _globals['_DECISION']._serialized_end=2218
+  _globals['_OPTION']._serialized_start=2220
+  _globals['_OPTION']._serialized_end=2257
 # @@protoc_insertion_point(module_scope)

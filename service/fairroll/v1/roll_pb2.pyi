@@ -5,8 +5,11 @@ What is asked, and the audited record of what it gave."""
 
 from collections import abc as _abc
 from fairroll.v1 import crossroads_pb2 as _crossroads_pb2
+from fairroll.v1 import d6_dungeons_pb2 as _d6_dungeons_pb2
 from fairroll.v1 import envelope_pb2 as _envelope_pb2
 from fairroll.v1 import fortune_doom_pb2 as _fortune_doom_pb2
+from fairroll.v1 import meidlands_pb2 as _meidlands_pb2
+from fairroll.v1 import msf_high_pb2 as _msf_high_pb2
 from fairroll.v1 import notation_pb2 as _notation_pb2
 from fairroll.v1 import session_pb2 as _session_pb2
 from google.protobuf import descriptor as _descriptor
@@ -143,7 +146,10 @@ class Check(_message.Message):
     CITES_FIELD_NUMBER: _builtins.int
     NOTATION_FIELD_NUMBER: _builtins.int
     CROSSROADS_FIELD_NUMBER: _builtins.int
+    D6_DUNGEONS_FIELD_NUMBER: _builtins.int
     FORTUNE_DOOM_FIELD_NUMBER: _builtins.int
+    MEIDLANDS_FIELD_NUMBER: _builtins.int
+    MSF_HIGH_FIELD_NUMBER: _builtins.int
     label: _builtins.str
     """What the roll is for, in the table's words, 0..100 bytes. Part of the record."""
     actor: _builtins.str
@@ -161,8 +167,20 @@ class Check(_message.Message):
         """A roll of Crossroads MVP."""
 
     @_builtins.property
+    def d6_dungeons(self) -> _d6_dungeons_pb2.D6DungeonsCheck:
+        """A roll of D6 Dungeons."""
+
+    @_builtins.property
     def fortune_doom(self) -> _fortune_doom_pb2.FortuneDoomCheck:
         """A roll of Fortune and Doom."""
+
+    @_builtins.property
+    def meidlands(self) -> _meidlands_pb2.MeidlandsCheck:
+        """A roll of The Meidlands."""
+
+    @_builtins.property
+    def msf_high(self) -> _msf_high_pb2.MsfHighCheck:
+        """A roll of MSF High."""
 
     def __init__(
         self,
@@ -172,13 +190,16 @@ class Check(_message.Message):
         cites: _abc.Iterable[_builtins.str] | None = ...,
         notation: _notation_pb2.NotationCheck | None = ...,
         crossroads: _crossroads_pb2.CrossroadsCheck | None = ...,
+        d6_dungeons: _d6_dungeons_pb2.D6DungeonsCheck | None = ...,
         fortune_doom: _fortune_doom_pb2.FortuneDoomCheck | None = ...,
+        meidlands: _meidlands_pb2.MeidlandsCheck | None = ...,
+        msf_high: _msf_high_pb2.MsfHighCheck | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "fortune_doom", b"fortune_doom", "notation", b"notation", "system", b"system"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "fortune_doom", b"fortune_doom", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "system", b"system"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "cites", b"cites", "crossroads", b"crossroads", "fortune_doom", b"fortune_doom", "label", b"label", "notation", b"notation", "system", b"system"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["actor", b"actor", "cites", b"cites", "crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "fortune_doom", b"fortune_doom", "label", b"label", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "system", b"system"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_system: _TypeAlias = _typing.Literal["notation", "crossroads", "fortune_doom"]  # noqa: Y015
+    _WhichOneofReturnType_system: _TypeAlias = _typing.Literal["notation", "crossroads", "d6_dungeons", "fortune_doom", "meidlands", "msf_high"]  # noqa: Y015
     _WhichOneofArgType_system: _TypeAlias = _typing.Literal["system", b"system"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_system) -> _WhichOneofReturnType_system | None: ...
 
@@ -425,7 +446,10 @@ class CheckOutcome(_message.Message):
     DECISIONS_FIELD_NUMBER: _builtins.int
     NOTATION_FIELD_NUMBER: _builtins.int
     CROSSROADS_FIELD_NUMBER: _builtins.int
+    D6_DUNGEONS_FIELD_NUMBER: _builtins.int
     FORTUNE_DOOM_FIELD_NUMBER: _builtins.int
+    MEIDLANDS_FIELD_NUMBER: _builtins.int
+    MSF_HIGH_FIELD_NUMBER: _builtins.int
     engine: _builtins.str
     """System and engine version, such as `notation/1`."""
     status: Global___CheckStatus.ValueType
@@ -447,8 +471,20 @@ class CheckOutcome(_message.Message):
         """Of Crossroads MVP."""
 
     @_builtins.property
+    def d6_dungeons(self) -> _d6_dungeons_pb2.D6DungeonsOutcome:
+        """Of D6 Dungeons."""
+
+    @_builtins.property
     def fortune_doom(self) -> _fortune_doom_pb2.FortuneDoomOutcome:
         """Of Fortune and Doom."""
+
+    @_builtins.property
+    def meidlands(self) -> _meidlands_pb2.MeidlandsOutcome:
+        """Of The Meidlands."""
+
+    @_builtins.property
+    def msf_high(self) -> _msf_high_pb2.MsfHighOutcome:
+        """Of MSF High."""
 
     def __init__(
         self,
@@ -459,13 +495,16 @@ class CheckOutcome(_message.Message):
         decisions: _abc.Iterable[Global___Decision] | None = ...,
         notation: _notation_pb2.NotationOutcome | None = ...,
         crossroads: _crossroads_pb2.CrossroadsOutcome | None = ...,
+        d6_dungeons: _d6_dungeons_pb2.D6DungeonsOutcome | None = ...,
         fortune_doom: _fortune_doom_pb2.FortuneDoomOutcome | None = ...,
+        meidlands: _meidlands_pb2.MeidlandsOutcome | None = ...,
+        msf_high: _msf_high_pb2.MsfHighOutcome | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "fortune_doom", b"fortune_doom", "notation", b"notation", "system", b"system"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "fortune_doom", b"fortune_doom", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "system", b"system"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "decisions", b"decisions", "draws", b"draws", "engine", b"engine", "fortune_doom", b"fortune_doom", "notation", b"notation", "status", b"status", "system", b"system"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "decisions", b"decisions", "draws", b"draws", "engine", b"engine", "fortune_doom", b"fortune_doom", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "status", b"status", "system", b"system"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-    _WhichOneofReturnType_system: _TypeAlias = _typing.Literal["notation", "crossroads", "fortune_doom"]  # noqa: Y015
+    _WhichOneofReturnType_system: _TypeAlias = _typing.Literal["notation", "crossroads", "d6_dungeons", "fortune_doom", "meidlands", "msf_high"]  # noqa: Y015
     _WhichOneofArgType_system: _TypeAlias = _typing.Literal["system", b"system"]  # noqa: Y015
     def WhichOneof(self, oneof_group: _WhichOneofArgType_system) -> _WhichOneofReturnType_system | None: ...
 
