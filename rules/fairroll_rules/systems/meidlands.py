@@ -448,11 +448,9 @@ def _turn(
     """One turn of a side that has a bonus and a 1 or 2 for it: "for each positive modifier, you may reroll"."""
     spots = _options(hand, critical_only=stakes.winner_stands)
     options = (Option(PASS, "Reroll nothing this turn."), *(spot.option() for spot in spots))
-    preset = {
-        RerollPolicy.ASK: None,
-        RerollPolicy.NEVER: PASS,
-        RerollPolicy.GREEDY: _greedy(hand, spots, stakes),
-    }[policy]
+    preset = None if policy is RerollPolicy.ASK else PASS
+    if policy is RerollPolicy.GREEDY:
+        preset = _greedy(hand, spots, stakes)
     (chosen,) = decisions.ask(Question("REROLL", Who.PLAYER, options, preset, policy.name))
     if chosen == PASS:
         return _Turn(hand, passed=True), ()
