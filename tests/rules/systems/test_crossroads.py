@@ -410,6 +410,15 @@ def test_who_decides_what() -> None:
     }
 
 
+def test_all_together_no_members_six_makes_the_groups_result_critical() -> None:
+    members = (Member("Elf"), Member("Dwarf"))
+    check = GroupRoll(GroupMode.ALL_TOGETHER, members)
+    assert play(check, (6, 4, 2, 6, 5, 1)).outcome.critical is False
+    taken = GroupRoll(GroupMode.ALL_TOGETHER, members, great_success=GreatSuccessPolicy.CRITICAL)
+    assert play(taken, (6, 6, 4, 6, 6, 5)).outcome.critical is True
+    assert play(GroupRoll(GroupMode.SIMPLE, members), (6, 4, 2)).outcome.critical is True
+
+
 # Rulings
 
 
