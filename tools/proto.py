@@ -68,7 +68,7 @@ def generate(out: Path) -> dict[str, bytes]:
         "--mypy_grpc_out=.",
     )
     # A file without a service gives stubs that say nothing.
-    empty = [path for path in (out / PACKAGE).glob("*_grpc.py*") if b"Servicer" not in path.read_bytes()]
+    empty = [path for path in (out / PACKAGE).glob("*_grpc.py*") if b"_to_server" not in path.read_bytes()]
     files = {path.name: path.read_bytes() for path in (out / PACKAGE).iterdir() if path not in empty}
     files["__init__.py"] = INIT.encode()
     files["descriptors.binpb"] = comments_only(described(out).read_bytes())
