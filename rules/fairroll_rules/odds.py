@@ -4,6 +4,9 @@ The rule is run once per path, depth first: each run repeats the choices of the 
 where they end. A pool is one choice among multisets, weighted by how many orders each stands for. A part is one
 choice among its values, found once per function and arguments. Steps side by side with a `merge` are folded
 pairwise. What the table sees (details, names) is None here: no rule reads it.
+
+A face may leave its part in a value and be rolled again elsewhere. Its chain then counts from there on, perhaps
+together with another die's: a chain may end sooner than the cut asks, which shows in what is lost and nowhere else.
 """
 
 from __future__ import annotations
