@@ -269,7 +269,7 @@ class Caller(threading.Thread):
     """Rolls without pause until health says no, as a client behind a load balancer does; keeps what failed."""
 
     def __init__(self, running: ServiceProcess) -> None:
-        super().__init__()
+        super().__init__(daemon=True)  # it must not outlive a test that fails
         self._running = running
         self.calls = 0
         self.failed: list[Any] = []
