@@ -538,6 +538,13 @@ def test_lowest_is_capped_and_a_double_absorbs_more(one: int, other: int) -> Non
         assert notation("L/0").worth((one, other)) == min((one, other))
 
 
+def test_an_ordinary_double_deals_its_number_once_and_rerolls_nothing() -> None:
+    _, outcome = roll(OpposedRoll(Side(1), Side(1), damage="A/12", armour="L2/4"), [5, 3, 3, 4, 1, 6])
+    assert (outcome.attacker.critical, outcome.attacker.hard_critical) == (True, False)
+    assert outcome.damage is not None
+    assert (outcome.damage.hard_critical_damage, outcome.damage.damage, outcome.damage.absorbed) == (0, 12, 1)
+
+
 @pytest.mark.parametrize(("attribute", "armour", "final"), [(0, "L9/9", 0), (-99, "", 0), (2, "L2/4", 3)])
 def test_damage_has_a_floor_of_zero(attribute: int, armour: str, final: int) -> None:
     check = OpposedRoll(Side(1), Side(1), damage="L/9", attribute_modifier=attribute, armour=armour)
