@@ -285,6 +285,20 @@ def test_cancelling_by_counts_is_cancelling_one_by_one(size: int) -> None:
         assert (list(crossroads.spread(left)), crossroads.most_common(left)) == twin.group_result(list(values))
 
 
+@pytest.mark.parametrize(
+    ("check", "work"),
+    [
+        (SkillRoll(advantage=3), 2_000),
+        (SkillRoll(advantage=3, opposition=OpposingRoll("Orc", disadvantage=3)), 3_000),
+        (SkillRoll(advantage=3, opposition=PerilDie(1), change=ChangePolicy.LOWEST), 15_000),
+        (GroupRoll(GroupMode.ALL_TOGETHER, (Member("A"), Member("B"), Member("C")) * 2), 1_000),
+    ],
+)
+def test_odds_stay_cheap(check: object, work: int) -> None:
+    # In paths, not in seconds: about 10 us each, whatever else the machine does.
+    assert sum(distribution(crossroads.resolve, check, budget=work).weights.values()) == 1
+
+
 # Choices
 
 

@@ -143,6 +143,13 @@ def test_odds_of_teamwork(members: tuple[Member, ...], twins: list[tuple[int, in
         assert found == {(total, total >= difficulty): chance for total, chance in expected.items()}
 
 
+def test_odds_stay_cheap() -> None:
+    # In paths, not in seconds: about 10 us each, whatever else the machine does.
+    team = TeamRoll(9, tuple([Member(name, 5) for name in "ABCDE"]))
+    for check in (SkillRoll(5, 5), team):
+        assert sum(distribution(d6_dungeons.resolve, check, budget=1_000).weights.values()) == 1
+
+
 def test_merging_is_associative_and_commutative() -> None:
     some = [Best(highest, other, ones) for highest in (0, 1, 2) for other in (False, True) for ones in (0, 2)]
     for one in some:
