@@ -17,6 +17,7 @@ from fairroll_rules.limits import MAX_CHECKS, MAX_DRAWS, MAX_NAME_BYTES, MAX_NOD
 from fairroll_rules.systems import system_of, systems
 
 MAX_CITES = 16
+MAX_REQUEST_ID_BYTES = 100
 
 _DRAW_BYTES = 64
 """What one draw adds to a record at most, in its draw and in its die, without the actor's name."""
@@ -115,7 +116,7 @@ def _check_nodes(checks: list[Any]) -> None:
     # Only a system that parses text has nodes.
     counters = {name: count for name, system in systems().items() if (count := getattr(system, "nodes", None))}
     total = sum(counters[name](check) for check in checks if (name := system_of(check)) in counters)
-    require_limit("nodes", total, MAX_NODES, "checks")
+    require_limit("record_nodes", total, MAX_NODES, "checks")
 
 
 def _longest_name(request: roll_pb2.RollRequest) -> int:

@@ -236,7 +236,7 @@ def _roll_of(arms: Iterable[FieldDescriptor], kind: type, name: str) -> _Roll:
 # Dataclasses and messages
 
 
-class _Member(NamedTuple):
+class Member(NamedTuple):
     """A field of a dataclass: the types that its hint allows beside None, and its default (MISSING: none)."""
 
     name: str
@@ -247,13 +247,13 @@ class _Member(NamedTuple):
 
 
 @cache
-def members_of(kind: type) -> tuple[_Member, ...]:
+def members_of(kind: type) -> tuple[Member, ...]:
     """Return the fields of a dataclass as the contract sees them."""
     hints = get_type_hints(kind)
     return tuple(_member(each.name, hints[each.name], each.default) for each in fields(kind))
 
 
-def _member(name: str, hint: Any, default: Any) -> _Member:  # noqa: ANN401  type hints have no type
+def _member(name: str, hint: Any, default: Any) -> Member:  # noqa: ANN401  type hints have no type
     repeated = get_origin(hint) is tuple
     if repeated:
         hint, ellipsis = get_args(hint)
@@ -262,7 +262,7 @@ def _member(name: str, hint: Any, default: Any) -> _Member:  # noqa: ANN401  typ
     union = get_origin(hint) in (Union, UnionType)
     kinds = get_args(hint) if union else (hint,)
     plain = tuple(kind for kind in kinds if kind is not NoneType)
-    return _Member(name, plain, repeated, len(plain) < len(kinds), default)
+    return Member(name, plain, repeated, len(plain) < len(kinds), default)
 
 
 @cache
@@ -286,7 +286,7 @@ def _message_reader(descriptor: Descriptor, kind: type) -> Reader:
     return read
 
 
-def _getter(descriptor: Descriptor, member: _Member) -> tuple[str, Reader]:
+def _getter(descriptor: Descriptor, member: Member) -> tuple[str, Reader]:
     """Return what reads a member out of a message, and its path there: a oneof's arm adds its own."""
     if len(member.kinds) > 1:
         return "", _oneof_getter(descriptor, member)
@@ -322,7 +322,7 @@ def _repeated_getter(name: str, read: Reader) -> Reader:
     return get
 
 
-def _oneof_getter(descriptor: Descriptor, member: _Member) -> Reader:
+def _oneof_getter(descriptor: Descriptor, member: Member) -> Reader:
     arms = _arms(descriptor, member)
     readers = {arm.name: _one_reader(arm, kind) for kind, arm in arms.items()}
     absent = _absent(member)
@@ -341,7 +341,7 @@ def _oneof_getter(descriptor: Descriptor, member: _Member) -> Reader:
     return get
 
 
-def _absent(member: _Member) -> Reader:
+def _absent(member: Member) -> Reader:
     """Return what gives the value of a field that is not there, or raises with the path that it is given."""
     if member.default is not MISSING:
         return lambda _: member.default
@@ -392,7 +392,7 @@ def _message_writer(descriptor: Descriptor, kind: type) -> Writer:
     return write
 
 
-def _putter(descriptor: Descriptor, member: _Member) -> Writer:
+def _putter(descriptor: Descriptor, member: Member) -> Writer:
     one = _one_writer(_field(descriptor, member), member.kinds[0])
     if one is _same:
         return _same
@@ -403,7 +403,7 @@ def _putter(descriptor: Descriptor, member: _Member) -> Writer:
     return one
 
 
-def _oneof_putter(descriptor: Descriptor, member: _Member) -> dict[type, tuple[str, Writer]]:
+def _oneof_putter(descriptor: Descriptor, member: Member) -> dict[type, tuple[str, Writer]]:
     return {kind: (arm.name, _one_writer(arm, kind)) for kind, arm in _arms(descriptor, member).items()}
 
 
@@ -429,14 +429,14 @@ def _message_type(field: FieldDescriptor) -> Descriptor:
     return field.message_type
 
 
-def _field(descriptor: Descriptor, member: _Member) -> FieldDescriptor:
+def _field(descriptor: Descriptor, member: Member) -> FieldDescriptor:
     field = descriptor.fields_by_name.get(member.name)
     if field is None or field.is_repeated != member.repeated:
         raise ContractError(f"{descriptor.full_name} has no field {member.name} of the dataclass's kind")
     return field
 
 
-def _arms(descriptor: Descriptor, member: _Member) -> dict[type, FieldDescriptor]:
+def _arms(descriptor: Descriptor, member: Member) -> dict[type, FieldDescriptor]:
     """Return the arm of the oneof for each type that a member may have."""
     oneof = descriptor.oneofs_by_name.get(member.name)
     arms = {} if oneof is None else {arm.name: arm for arm in oneof.fields}
@@ -463,7 +463,7 @@ def _snake(name: str) -> str:
 
 
 @cache
-def _asking(kind: type) -> tuple[_Member, ...]:
+def _asking(kind: type) -> tuple[Member, ...]:
     """Return the members of a type in which an ASK may stand."""
     return tuple(member for member in members_of(kind) if any(map(_may_ask, member.kinds)))
 

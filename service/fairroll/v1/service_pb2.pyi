@@ -243,7 +243,7 @@ class ParseNotationRequest(_message.Message):
     CHECK_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def check(self) -> _notation_pb2.NotationCheck:
-        """What to parse, and how. Variables that are unset are reported, not refused, unless `variables` has any."""
+        """What to parse, and how. A variable of the text that is not among `variables` is the error VARIABLE_MISSING."""
 
     def __init__(
         self,
@@ -295,7 +295,9 @@ class ParseNotationResponse(_message.Message):
 
     @_builtins.property
     def error(self) -> Global___ParseError:
-        """Why it is not valid. Unset where it is."""
+        """Why it is not valid. Unset where it is. Where the text has a tree all the same (a variable is missing, a limit is
+        passed), `canonical`, `tree` and `warnings` stand beside it.
+        """
 
     def __init__(
         self,
@@ -336,7 +338,9 @@ class NotationNode(_message.Message):
     SPAN_FIELD_NUMBER: _builtins.int
     LABEL_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
-    """What it is: `pool`, `number`, `binary`, `function`, `group`, .."""
+    """What it is: `number`, `variable`, `dice`, `group`, `modified`, `negate`, `chain` (operands of one precedence),
+    `power`, `call`, `labelled` or `repeat`.
+    """
     depth: _builtins.int
     """Its depth, 0 for the root."""
     label: _builtins.str

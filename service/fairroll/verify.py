@@ -1,0 +1,412 @@
+"""Verification of one receipt: the numbered steps of protocol section 6, offline, with public keys alone.
+
+Step 0 judges the key list; 1 to 8 are the protocol's. Every step that is taken says what it checked; the first one
+that does not hold ends verification with a VerificationError that names it. What was verified is returned, and is
+not read again from anywhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from fairroll import ecvrf, hashing
+from fairroll.bundle import Bundle
+from fairroll.convert import join_path, read_check
+from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, verify_envelope
+from fairroll.errors import FairrollError, RequestError, Step, VerificationError
+from fairroll.key_list import Key, KeyList, KeyStatus, KeyUse, verify_key_list
+from fairroll.receipt import parse_record, request_digest
+from fairroll.replay import engine_of, outcome_message, resolve_check, text_message
+from fairroll.session import Session, check_seq
+from fairroll.session_message import read_session
+from fairroll.stream import Stream
+from fairroll.trust import TrustFile
+from fairroll.v1 import roll_pb2
+from fairroll_rules.errors import RuleError
+from fairroll_rules.limits import MAX_DRAWS
+from fairroll_rules.systems import systems
+
+LEVEL = "L0"
+RESTS_ON = (
+    "L0 signed: the operator's key signed this request together with this outcome, and both can be held against it.",
+    "The dice are the only ones that the operator's VRF key can give for this session and seq; nobody chose them.",
+    "Still possible: whoever asked tried many tables, or asked ahead and shaped the request to dice already known.",
+)
+
+STEP_NAMES = {
+    Step.KEY_LIST: "key list",
+    Step.SIGNATURE: "signature",
+    Step.PARSE: "record",
+    Step.KEYS: "keys",
+    Step.SESSION: "session",
+    Step.REVEALS: "reveals",
+    Step.VRF: "VRF proof",
+    Step.DRAWS: "draws",
+    Step.RULES: "rules",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """A step that did not fail.
+
+    Attributes:
+        step: its number.
+        detail: the value that it checked, or why it could not be judged.
+        held: False where it could not be judged.
+    """
+
+    step: Step
+    detail: str
+    held: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the step checks."""
+        return STEP_NAMES[self.step]
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was verified.
+
+    Attributes:
+        steps: those taken, in order.
+        record: the record in the bytes that were verified; read it here, not again from the envelope.
+        digest: what other records call the receipt, 64 hex digits.
+        session_id: 32 bytes.
+        request_digest: what "the same request" means, 64 hex digits.
+        texts: the outcomes in words; only of checks that were recomputed.
+        key_list: by which it was judged.
+        development: whether a key of it proves nothing.
+        revoked: whether it stands only because the auditor had saved its digest.
+    """
+
+    steps: tuple[StepTaken, ...]
+    record: roll_pb2.RollRecord
+    digest: str
+    session_id: bytes
+    request_digest: str
+    texts: tuple[roll_pb2.OutcomeText, ...]
+    key_list: KeyList
+    development: bool
+    revoked: bool
+    level: str = LEVEL
+    rests_on: tuple[str, ...] = RESTS_ON
+
+    @property
+    def complete(self) -> bool:
+        """Whether every step held: only then is the outcome verified, and not the draws alone."""
+        return all(taken.held for taken in self.steps)
+
+
+def verify(
+    bundle: Bundle,
+    root_public_key: bytes,
+    *,
+    key_list: Envelope | None = None,
+    trust: TrustFile | None = None,
+    saved: Collection[str] = (),
+) -> Verified:
+    """Verify one receipt. Arguments and errors are those of `verification`."""
+    taking = verification(bundle, root_public_key, key_list=key_list, trust=trust, saved=saved)
+    while True:
+        try:
+            next(taking)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]  # typeshed: StopIteration.value is Any
+
+
+def verification(
+    bundle: Bundle,
+    root_public_key: bytes,
+    *,
+    key_list: Envelope | None = None,
+    trust: TrustFile | None = None,
+    saved: Collection[str] = (),
+) -> Generator[StepTaken, None, Verified]:
+    """Verify one receipt, handing out each step as it is taken.
+
+    Args:
+        bundle: the receipt and its key list.
+        root_public_key: 32 bytes that the auditor pinned.
+        key_list: a list to use in place of the bundle's, refused where it is older than the bundle's.
+        trust: keeps the newest list that was seen; judged by it, and written to.
+        saved: digests of receipts that the auditor had before a key was revoked.
+
+    Raises:
+        VerificationError: a step does not hold.
+        KeyFileError: the trust file cannot be used.
+    """
+    taken: list[StepTaken] = []
+
+    def take(step: Step, detail: str, *, held: bool = True) -> StepTaken:
+        taken.append(StepTaken(step, detail, held))
+        return taken[-1]
+
+    envelope = bundle.envelope
+    digest = envelope.digest
+
+    # 0. The key list, under the pinned root key and no older than one seen before.
+    keys = _judge_key_list(bundle.key_list, root_public_key, key_list, trust)
+    yield take(Step.KEY_LIST, f"version {keys.list_version} of {keys.origin}")
+
+    # 1. The signature, by a key of use `receipt` in the key list.
+    receipt_keys = {key.key_id: key.public_key for key in keys.keys if key.use is KeyUse.RECEIPT}
+    signer_id = verify_envelope(envelope, ROLL_RECORD_TYPE, receipt_keys)
+    yield take(Step.SIGNATURE, f"digest {digest}")
+
+    # 2. One record, of a minor version known here, and its only spelling.
+    record = parse_record(envelope.payload)
+    yield take(Step.PARSE, f"minor version {record.protocol_minor}, {len(envelope.payload)} bytes")
+
+    # 3. The key ids in the record are the keys used, the list's origin is the record's.
+    receipt_key, vrf_key = _check_keys(record, keys, signer_id)
+    revoked = _check_revoked((receipt_key, vrf_key), digest, saved)
+    yield take(Step.KEYS, f"receipt key {_described(receipt_key)}; VRF key {_described(vrf_key)}")
+
+    # 4. The session id.
+    session = _check_session(record)
+    session_id = session.session_id(vrf_key.public_key)
+    yield take(Step.SESSION, f"{session_id.hex()}, table {session.table}, seq {record.request.seq}")
+
+    # 5. The reveals against their anchors, and co.
+    co = _check_reveals(session, record.request)
+    yield take(Step.REVEALS, f"{len(record.request.reveals)} reveals, co {co.hex()}")
+
+    # 6. The strict VRF, with a key of use `vrf`.
+    beta = _check_proof(record, session_id, co, vrf_key)
+    yield take(Step.VRF, f"beta {beta.hex()}")
+
+    # 7. Every recorded draw follows from the stream and its sides; no rule is needed.
+    count = _check_draws(record, beta)
+    yield take(Step.DRAWS, f"{count} draws")
+
+    # 8. The engine gives the same draws and outcomes.
+    texts = () if _is_answer(record) else tuple(_recompute(record, beta))
+    unjudged = _not_recomputed(record)
+    yield take(Step.RULES, unjudged or f"{len(texts)} outcomes recomputed", held=not unjudged)
+
+    return Verified(
+        steps=tuple(taken),
+        record=record,
+        digest=digest,
+        session_id=session_id,
+        request_digest=request_digest(session_id, record.request).hex(),
+        texts=texts,
+        key_list=keys,
+        development=receipt_key.development or vrf_key.development,
+        revoked=revoked,
+    )
+
+
+def _judge_key_list(
+    bundled: Envelope | None, root_public_key: bytes, given: Envelope | None, trust: TrustFile | None
+) -> KeyList:
+    envelope = given or bundled
+    if envelope is None:
+        raise VerificationError(Step.KEY_LIST, "KEY_LIST_MISSING", "there is no key list to judge by")
+    if trust is not None:
+        keys = trust.judge(envelope, root_public_key, given=given is not None)
+    else:
+        keys = verify_key_list(envelope, root_public_key)
+    if given is not None and bundled is not None:
+        _refuse_older(keys, bundled, root_public_key)
+    return keys
+
+
+def _refuse_older(given: KeyList, bundled: Envelope, root_public_key: bytes) -> None:
+    """Refuse a list that is older than the bundle's own: it may lack a revocation."""
+    try:
+        shown = verify_key_list(bundled, root_public_key)
+    except VerificationError:
+        return  # it is another root's or broken, and not the one that is used
+    if shown.origin == given.origin and shown.list_version > given.list_version:
+        raise VerificationError(
+            Step.KEY_LIST,
+            "KEY_LIST_OLDER",
+            f"key list {given.list_version} was given, but the bundle holds list {shown.list_version}",
+            field="list_version",
+            value=str(given.list_version),
+        )
+
+
+def _check_keys(record: roll_pb2.RollRecord, keys: KeyList, signer_id: str) -> tuple[Key, Key]:
+    if record.receipt_key_id != signer_id:
+        raise VerificationError(
+            Step.KEYS,
+            "RECEIPT_KEY_DIFFERS",
+            "the record names another receipt key than the one that signed it",
+            field="receipt_key_id",
+            value=record.receipt_key_id,
+        )
+    if record.session.origin != keys.origin:
+        raise VerificationError(
+            Step.KEYS,
+            "ORIGIN_DIFFERS_FROM_LIST",
+            f"the key list is of {keys.origin}",
+            field="session.origin",
+            value=record.session.origin,
+        )
+    listed = {key.key_id: key for key in keys.keys}
+    vrf_key = listed.get(record.session.vrf_key_id)
+    if vrf_key is None:
+        raise VerificationError(
+            Step.KEYS,
+            "UNKNOWN_KEY",
+            "the key list has no key of the session's key id",
+            field="session.vrf_key_id",
+            value=record.session.vrf_key_id,
+        )
+    return listed[signer_id], vrf_key
+
+
+def _check_revoked(keys: Iterable[Key], digest: str, saved: Collection[str]) -> bool:
+    """Refuse a receipt under a revoked key, unless it was saved before; return whether it was."""
+    revoked = [key for key in keys if key.status is KeyStatus.REVOKED]
+    if revoked and digest not in saved:
+        raise VerificationError(
+            Step.KEYS,
+            "KEY_REVOKED",
+            f"the {revoked[0].use} key is revoked, and this receipt was not saved before",
+            field="receipt_key_id" if revoked[0].use is KeyUse.RECEIPT else "session.vrf_key_id",
+            value=revoked[0].key_id,
+        )
+    return bool(revoked)
+
+
+def _described(key: Key) -> str:
+    development = ", DEVELOPMENT: proves nothing" if key.development else ""
+    return f"{key.key_id} (epoch {key.epoch}, {key.status}{development})"
+
+
+def _check_session(record: roll_pb2.RollRecord) -> Session:
+    request = record.request
+    try:
+        session = read_session(record.session)
+        check_seq(request.seq)
+        session.check_one_off(request.request_id)
+        if request.request_id and not session.is_one_off:
+            raise RequestError("REQUEST_ID_WITH_SESSION", "a request_id names a one-off", field="request.request_id")
+        if session.is_one_off and request.seq:
+            raise RequestError("SEQ_OUT_OF_RANGE", "a one-off is at seq 0", field="request.seq", value=str(request.seq))
+    except RequestError as error:
+        raise _at(Step.SESSION, error) from error
+    return session
+
+
+def _check_reveals(session: Session, request: roll_pb2.RollRequest) -> bytes:
+    try:
+        return session.co(request.seq, request.reveals)
+    except RequestError as error:
+        raise _at(Step.REVEALS, error) from error
+
+
+def _check_proof(record: roll_pb2.RollRecord, session_id: bytes, co: bytes, key: Key) -> bytes:
+    if key.use is not KeyUse.VRF:
+        raise VerificationError(
+            Step.VRF,
+            "KEY_USE",
+            f"the session's key is of use {key.use}",
+            field="session.vrf_key_id",
+            value=key.key_id,
+        )
+    return ecvrf.verify(key.public_key, hashing.alpha(session_id, record.request.seq, co), record.proof)
+
+
+def _check_draws(record: roll_pb2.RollRecord, beta: bytes) -> int:
+    count = 0
+    for index, outcome in enumerate(record.outcomes):
+        stream = Stream(beta, index)
+        for place, draw in enumerate(outcome.draws):
+            where = f"outcomes[{index}].draws[{place}]"
+            try:
+                face = stream.face(draw.sides)
+            except RequestError as error:
+                raise VerificationError(
+                    Step.DRAWS, error.reason, error.message, field=f"{where}.sides", value=error.value
+                ) from error
+            if draw.face != face:
+                raise VerificationError(
+                    Step.DRAWS,
+                    "DRAW_DIFFERS",
+                    f"the stream gives {face} on a d{draw.sides}",
+                    field=f"{where}.face",
+                    value=str(draw.face),
+                )
+        count += len(outcome.draws)
+    if count > MAX_DRAWS:
+        raise VerificationError(
+            Step.DRAWS, "TOO_MANY_DRAWS", f"a record has at most {MAX_DRAWS} draws", field="outcomes", value=str(count)
+        )
+    return count
+
+
+def _is_answer(record: roll_pb2.RollRecord) -> bool:
+    request = record.request
+    return bool(request.root or request.continues or request.answers)
+
+
+def _not_recomputed(record: roll_pb2.RollRecord) -> str:
+    """Return why not every outcome of a record can be judged here; empty where each was."""
+    if _is_answer(record):
+        return "not checked: parent missing"
+    if any(outcome.status == roll_pb2.CHECK_STATUS_PENDING for outcome in record.outcomes):
+        return "not recomputed: the roll waits for decisions"
+    unknown = sorted({outcome.engine for outcome in record.outcomes} - _engines())
+    return f"not recomputed: this verifier has no engine {', '.join(unknown)}" if unknown else ""
+
+
+def _engines() -> set[str]:
+    return {engine_of(name) for name in systems()}
+
+
+def _recompute(record: roll_pb2.RollRecord, beta: bytes) -> Iterable[roll_pb2.OutcomeText]:
+    """Compare every outcome whose engine runs here; yield each in words, without any where it does not."""
+    draws = 0
+    engines = _engines()
+    for index, (message, recorded) in enumerate(zip(record.request.checks, record.outcomes, strict=True)):
+        if recorded.engine in engines and recorded.status != roll_pb2.CHECK_STATUS_PENDING:
+            yield _compare(message, recorded, beta, index, draws)
+        else:
+            yield roll_pb2.OutcomeText()
+        draws += len(recorded.draws)
+
+
+def _compare(
+    message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, beta: bytes, index: int, draws: int
+) -> roll_pb2.OutcomeText:
+    check = _read_check(message, index)
+    try:
+        resolved = resolve_check(check, beta, index, draws)
+    except RuleError as error:
+        raise _differs(index, "", f"the engine refuses the check: {error.message}") from error
+    computed = outcome_message(check, resolved)
+    if computed.SerializeToString(deterministic=True) != recorded.SerializeToString(deterministic=True):
+        raise _differs(index, _first_difference(computed, recorded), "the engine gives another outcome")
+    return text_message(check, resolved)
+
+
+def _read_check(message: roll_pb2.Check, index: int) -> Any:  # noqa: ANN401  each system has its own types
+    try:
+        return read_check(message)
+    except RequestError as error:
+        error.field = join_path(f"request.checks[{index}]", error.field)
+        raise _at(Step.RULES, error) from error
+
+
+def _first_difference(computed: roll_pb2.CheckOutcome, recorded: roll_pb2.CheckOutcome) -> str:
+    for field in computed.DESCRIPTOR.fields:
+        if getattr(computed, field.name) != getattr(recorded, field.name):
+            return field.name
+    return ""
+
+
+def _differs(index: int, field: str, message: str) -> VerificationError:
+    return VerificationError(Step.RULES, "OUTCOME_DIFFERS", message, field=join_path(f"outcomes[{index}]", field))
+
+
+def _at(step: Step, error: FairrollError) -> VerificationError:
+    return VerificationError(step, error.reason, error.message, field=error.field, value=error.value)
