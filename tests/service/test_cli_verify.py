@@ -56,7 +56,7 @@ def test_every_step_is_told_with_its_value(run: Run, house: Operator, receipt: P
         assert f" {name} " in done.out
     assert done.out.count(" ok ") == len(STEPS)
     assert "VERIFIED, level L0" in done.out
-    assert "may have tried other tables" in done.out
+    assert "Still possible: whoever asked" in done.out
     assert "check 1: notation/1, Ann, strength" in done.out
     assert "DEVELOPMENT" not in done.out
 

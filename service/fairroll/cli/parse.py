@@ -13,7 +13,7 @@ from fairroll.errors import RequestError
 from fairroll.notation_info import parse_notation
 from fairroll.v1 import service_pb2
 
-_NUMBERS = ("min", "max")
+_NUMBERS = ("min", "max", "minimum", "maximum")
 
 _EPILOG = """\
 examples:
@@ -52,11 +52,21 @@ def _standard_input() -> str:
 
 
 def _value(parsed: service_pb2.ParseNotationResponse) -> dict[str, Any]:
-    """Return the answer as JSON; the bounds as numbers, which they are in every language's JSON but JavaScript's."""
+    """Return the answer as JSON, without what a text that is refused does not have; bounds and limits are numbers."""
     value: dict[str, Any] = json_codec.to_value(parsed)
-    if not parsed.valid:
-        return {name: value[name] for name in ("valid", "error", "warnings")}
-    return value | {name: int(value[name]) for name in _NUMBERS if name in value}
+    _as_numbers(value)
+    if parsed.valid:
+        return value
+    _as_numbers(value["error"].get("limit", {}))
+    names = ("valid", "error", "warnings", *(("canonical", "canonicalDialect", "tree") if parsed.tree else ()))
+    return {name: value[name] for name in names}
+
+
+def _as_numbers(members: dict[str, Any]) -> None:
+    """Turn 64-bit integers, which protobuf's JSON writes as text for JavaScript's sake, into numbers."""
+    for name in _NUMBERS:
+        if name in members:
+            members[name] = int(members[name])
 
 
 def _lines(parsed: service_pb2.ParseNotationResponse, text: str) -> Iterable[str]:
@@ -68,7 +78,7 @@ def _lines(parsed: service_pb2.ParseNotationResponse, text: str) -> Iterable[str
         for node in parsed.tree:
             label = f" [{node.label}]" if node.label else ""
             source = text[node.span.start : node.span.end]
-            yield f"  {'  ' * node.depth}{node.kind}{label}  {source}"
+            yield f"  {'  ' * node.depth}{node.kind}{label}  {source}".rstrip()
     else:
         error = parsed.error
         yield f"not valid: {error.message} [{error.code}]"

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from fairroll.errors import FairrollError, ServiceError
 
 _TIMEOUT_SECONDS = 30
+_SERVER_FAULT = 500
 
 
 class RefusedError(FairrollError):
@@ -38,7 +39,7 @@ def call(server: str, path: str, body: dict[str, Any] | None = None) -> dict[str
             answer = json.load(response)
     except urllib.error.HTTPError as error:
         with error:
-            raise _refusal(error.read(), server) from None
+            raise _refusal(error.code, error.read(), server) from None
     except (OSError, HTTPException):
         raise ServiceError(
             "SERVICE_UNREACHABLE", f"no service answers at {server}; start one with: make serve", value=server
@@ -73,9 +74,11 @@ def _opener(url: str) -> urllib.request.OpenerDirector:
     return urllib.request.build_opener(*([urllib.request.ProxyHandler({})] if local else []))
 
 
-def _refusal(body: bytes, server: str) -> FairrollError:
+def _refusal(status: int, body: bytes, server: str) -> FairrollError:
     try:
         problem = json.loads(body)
+        if status >= _SERVER_FAULT:
+            return ServiceError(problem["reason"], problem["detail"])
         span = problem.get("span")
         return RefusedError(
             problem["reason"],

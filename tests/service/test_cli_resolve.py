@@ -1,0 +1,148 @@
+"""`fairroll resolve`: given faces, given answers, and the plain word that nothing was rolled."""
+
+import io
+import json
+import sys
+from typing import Any, NamedTuple
+
+import pytest
+
+from tests.service.cli_run import Run, runner
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(capsys)
+
+
+class Example(NamedTuple):
+    """A worked example of tests/vectors/rules_examples.json, as a command line and what the originals say."""
+
+    id: str
+    check: dict[str, Any]
+    faces: str
+    answers: str
+    path: str
+    expect: int
+
+
+ROLLER = "crossroads.skillRoll.throw"
+EXAMPLES = [
+    Example("CR-01", {"crossroads": {"skillRoll": {"advantage": 1}}}, "5,4,3,2", "", f"{ROLLER}.sum", 12),
+    Example("CR-02", {"crossroads": {"skillRoll": {"disadvantage": 2}}}, "5,4,3,2,1", "", f"{ROLLER}.sum", 6),
+    Example("CR-13", {"crossroads": {"skillRoll": {}}}, "6,1,1", "", f"{ROLLER}.successValue", -1),
+    Example("CR-14b", {"crossroads": {"skillRoll": {}}}, "6,6,6", "", f"{ROLLER}.temporaryFateDice", 1),
+    Example("CR-15b", {"crossroads": {"skillRoll": {"change": 3}}}, "6,3,3,6", "REROLL_3", f"{ROLLER}.sum", 15),
+    Example("ON-02", {"d6Dungeons": {"skillRoll": {"difficulty": 5, "skill": 3}}}, "6,1,1", "", "..total", 8),
+    Example("ON-03", {"d6Dungeons": {"skillRoll": {"difficulty": 5, "skill": 3}}}, "6,1,1", "SAVE", "..total", 6),
+    Example("MS-01", {"msfHigh": {"highestRoll": {"count": 2, "sides": 8}}}, "3,7", "", "..result", 7),
+    Example("MS-04", {"msfHigh": {"sumRoll": {"count": 2, "sides": 6}}}, "3,5", "", "..result", 8),
+    Example("MS-05", {"msfHigh": {"highestRoll": {"count": 4, "sides": 4}}}, "2,1,4,2,4,4,1", "", "..result", 9),
+    Example(
+        "FD-02",
+        {"fortuneDoom": {"resolutionRoll": {"attribute": 0, "advantage": True}}},
+        "4,9,7",
+        "",
+        "..finalResult",
+        16,
+    ),
+]
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
+def test_a_worked_example_comes_out_as_its_page_says(run: Run, example: Example) -> None:
+    answers = ["--answers", example.answers] if example.answers else []
+    done = run("resolve", json.dumps(example.check), "--faces", example.faces, *answers, "--json")
+    assert done.code == 0, done.out
+    ((system, roll),) = example.check.items()
+    place = done.json["outcome"]
+    path = example.path.replace("..", f"{system}.{next(iter(roll))}.")
+    for name in path.split("."):
+        place = place[name]
+    assert int(place) == example.expect  # 64-bit integers are text in JSON
+
+
+def test_it_says_plainly_that_nothing_was_rolled(run: Run) -> None:
+    check = '{"notation":{"text":"4d6kh3"}}'
+    done = run("resolve", check, "--faces", "5,4,3,2")
+    assert done.code == 0
+    assert "4d6kh3: 5 4 3 (2) = 12" in done.out
+    assert "Nothing was rolled" in done.out
+    answer = run("resolve", check, "--faces", "5,4,3,2", "--json").json
+    assert answer["rolled"] is False
+    assert answer["note"].startswith("Nothing was rolled")
+    assert "envelope" not in answer
+    assert answer["outcome"]["status"] == "CHECK_STATUS_RESOLVED"
+    assert answer["outcome"]["notation"]["total"] == "12"
+    assert [draw["face"] for draw in answer["outcome"]["draws"]] == [5, 4, 3, 2]
+    assert answer["text"]["line"] in done.out
+
+
+def test_given_answers_stand_in_the_outcome_as_a_persons(run: Run) -> None:
+    check = '{"d6Dungeons":{"skillRoll":{"difficulty":5,"skill":2,"ones":"ONES_POLICY_ASK"}}}'
+    done = run("resolve", check, "--faces", "4,1", "--answers", "GIVE", "--json")
+    (decision,) = done.json["outcome"]["decisions"]
+    assert (decision["kind"], decision["optionId"], decision["policy"]) == ("ONES", "GIVE", "")
+    assert "decided ONES: GIVE (answered)" in run("resolve", check, "--faces", "4,1", "--answers", "GIVE").out
+
+
+@pytest.mark.parametrize(
+    ("check", "faces", "answers", "reason"),
+    [
+        ('{"notation":{"text":"4d6"}}', "1,2,3", "", "FACES_MISSING"),
+        ('{"notation":{"text":"4d6"}}', "", "", "FACES_MISSING"),
+        ('{"notation":{"text":"4d6"}}', "1,2,3,4,5", "", "FACES_LEFT"),
+        ('{"notation":{"text":"4d6"}}', "1,2,3,7", "", "FACE_OUT_OF_RANGE"),
+        ('{"notation":{"text":"4d6"}}', "1,2,3,-4", "", "FACE_OUT_OF_RANGE"),
+        ('{"notation":{"text":"4d6"}}', "1,2,3,4", "KEEP", "ANSWERS_LEFT"),
+        ('{"d6Dungeons":{"skillRoll":{"difficulty":5,"skill":2}}}', "4,1", "EAT", "OPTION_UNKNOWN"),
+        ('{"d6Dungeons":{"skillRoll":{"difficulty":5,"ones":"ONES_POLICY_ASK","skill":1}}}', "1", "", "DECISION_OPEN"),
+        ('{"d6Dungeons":{"skillRoll":{"difficulty":0}}}', "1", "", "OUT_OF_RANGE"),
+        ('{"notation":{"text":"4d6","x":1}}', "1,2,3,4", "", "UNKNOWN_FIELD"),
+        ('{"notation":{"text":"4d6kh3)"}}', "1,2,3,4", "", "NOTATION_SYNTAX"),
+        ("{}", "", "", "REQUIRED"),
+        ('{"crossroads":{}}', "", "", "REQUIRED"),
+        ("4d6kh3", "1,2,3,4", "", "JSON_UNREADABLE"),
+        ('{"notation":{"text":"\\ud800"}}', "", "", "JSON_UNREADABLE"),
+    ],
+)
+def test_what_does_not_fit_is_refused_with_its_reason(
+    run: Run, check: str, faces: str, answers: str, reason: str
+) -> None:
+    command = ("resolve", check, "--faces", faces, "--answers", answers)
+    done = run(*command, "--json")
+    assert done.code == 1
+    assert done.json["error"]["code"] == reason
+    text = run(*command)
+    assert (text.code, text.out) == (1, "")
+    assert f"[{reason}]" in text.err
+
+
+def test_a_field_is_named_by_its_whole_path(run: Run) -> None:
+    check = '{"d6Dungeons":{"teamRoll":{"difficulty":5,"members":[{"name":"Ann"},{"name":"Bob","skill":101}]}}}'
+    error = run("resolve", check, "--faces", "", "--json").json["error"]
+    assert error == {
+        "code": "OUT_OF_RANGE",
+        "message": error["message"],
+        "field": "d6_dungeons.team_roll.members[1].skill",
+        "minimum": -100,
+        "maximum": 100,
+        "value": "101",
+    }
+
+
+def test_a_caret_points_at_the_notation(run: Run) -> None:
+    done = run("resolve", '{"notation":{"text":"4d6kh3)"}}', "--faces", "")
+    assert "  4d6kh3)\n        ^\n" in done.err
+
+
+@pytest.mark.parametrize("faces", ["x", "1;2", "1,,2", "1.5", "٣"])
+def test_faces_are_integers(run: Run, faces: str) -> None:
+    assert run("resolve", '{"notation":{"text":"d6"}}', "--faces", faces).code == 2
+    error = run("resolve", '{"notation":{"text":"d6"}}', "--faces", faces, "--json").json["error"]
+    assert error["code"] == "WRONG_USE"
+
+
+def test_a_check_may_come_over_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"notation":{"text":"d6"}}')))
+    assert run("resolve", "-", "--faces", "4").code == 0
