@@ -187,7 +187,15 @@ class DrawnDice(Dice):
     ) -> tuple[tuple[V, ...] | V, tuple[D, ...]]:
         """Run the steps in order, each at a path of its own."""
         names = actors or ("",) * len(args)
-        results = [self.part(function, *each, actor=name) for each, name in zip(args, names, strict=True)]
+        decisions = self.decisions
+        outer = decisions.position
+        results = []
+        try:  # `part` written out: exploding dice are parts each, a third cheaper so
+            for each, name in zip(args, names, strict=True):
+                decisions.position = outer.inner(name)
+                results.append(function(self, decisions, *each))
+        finally:
+            decisions.position = outer
         values = tuple([value for value, _ in results])
         details = tuple([detail for _, detail in results])
         return (values if merge is None else reduce(merge, values)), details

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from math import comb, prod
 
 from fairroll_rules.notation.bounds import Analysis
-from fairroll_rules.notation.exact import CALL, OPERATE, TEST, power
+from fairroll_rules.notation.exact import CALL, OPERATE, power, tester
 from fairroll_rules.notation.growing import (
     ClampStep,
     ExplodeStep,
@@ -25,9 +26,10 @@ from fairroll_rules.notation.runners import (
     Runner,
     Shifted,
     Summed,
+    SummedParts,
 )
 from fairroll_rules.notation.selection import Counting, Marking, Phases, Selecting, Test
-from fairroll_rules.notation.throws import FallenPool, GroupThrow, GrownPool, PlainPool, SteppedPool
+from fairroll_rules.notation.throws import FallenPool, GroupThrow, GrownPool, KeptPool, PlainPool, SteppedPool
 from fairroll_rules.notation.tree import (
     Call,
     Chain,
@@ -55,10 +57,17 @@ from fairroll_rules.notation.tree import (
     Variable,
     children,
 )
+from fairroll_rules.notation.tree import (
+    operands as operands_of,
+)
 from fairroll_rules.outcome import Fate
 
 Wrap = Callable[[Node, Runner], Runner]
 """What to put around the runner of each node: nothing, or a note of what it came to."""
+
+
+_FEW_WAYS = 500
+"""Ways that odds walk through in a few milliseconds."""
 
 
 class Compiler:
@@ -136,7 +145,25 @@ class Compiler:
                 shift += runner.value if operator == "+" else -runner.value
             else:
                 terms.append(runner if operator == "+" else Minus(runner))
-        return Shifted(terms[0], shift) if len(terms) == 1 else Summed(terms, shift)
+        if len(terms) == 1:
+            return Shifted(terms[0], shift)
+        # Parts cost the roll a little and save the odds a product, so they are for sums of many ways.
+        ways = prod([self._ways(operand) for operand in operands])
+        return Summed(terms, shift) if ways <= _FEW_WAYS else SummedParts(terms, shift)
+
+    def _ways(self, node: Node) -> int:
+        """Return in how many ways a node can fall, as odds count them; more than a few where that is not plain."""
+        if not self._rolls(node):
+            return 1
+        match node:
+            case Dice(Number(count), Number(sides)) if isinstance(count, int) and isinstance(sides, int):
+                return comb(count + sides - 1, count)
+            case Modified(source, modifiers) if all(isinstance(each, (Keep, Drop, Clamp)) for each in modifiers):
+                return prod([self._ways(each) for each in (source, *[n for m in modifiers for n in operands_of(m)])])
+            case Labelled(inner, _) | Negate(inner):
+                return self._ways(inner)
+            case _:
+                return _FEW_WAYS + 1
 
     # Pools and groups
 
@@ -151,18 +178,60 @@ class Compiler:
             return GroupThrow(self._apart(node.elements, labels), everything)
         count = self._amount(node.count, labels)
         sides = len(named) if isinstance(node.sides, Faces) else self._amount(node.sides, labels)
+        modifiers = [modifier for level in levels for modifier in level]
+        if not any(isinstance(modifier, (Explode, Reroll, Unique)) for modifier in modifiers):
+            return self._fallen(count, sides, named, levels, everything)
         steps = [self._steps_for(level, sides, named) for level in levels]
         growing = [index for index, each in enumerate(steps) if each is not None]
-        unique = any(isinstance(modifier, Unique) for level in levels for modifier in level)
-        if not growing:
-            if everything.empty and isinstance(count, int) and isinstance(sides, int):
-                return PlainPool(count, sides, named)
-            return FallenPool(count, sides, named, everything)
+        unique = any(isinstance(modifier, Unique) for modifier in modifiers)
         only = steps[0]
         if growing == [0] and only is not None and not unique:
-            return GrownPool(count, sides, Grower(named, only, everything))
-        each = [(step, self._phases(level, named)) for step, level in zip(steps, levels, strict=True)]
-        return SteppedPool(count, sides, named, each, everything)
+            return GrownPool(count, sides, Grower(named, only, everything, sides if isinstance(sides, int) else None))
+        return self._stepped(count, sides, named, levels, everything)
+
+    def _fallen(
+        self,
+        count: int | Runner,
+        sides: int | Runner,
+        named: tuple[int, ...],
+        levels: Sequence[tuple[Modifier, ...]],
+        phases: Phases,
+    ) -> Runner:
+        """Return the runner of dice that are rolled once each."""
+        selected = False
+        for level in levels:
+            clamping = any(isinstance(modifier, Clamp) for modifier in level)
+            if clamping and selected:
+                return self._stepped(count, sides, named, levels, phases)
+            selected = selected or any(isinstance(modifier, (Keep, Drop)) for modifier in level)
+        clamps = [
+            (int(self._ranges[id(modifier.limit)].low), modifier.side == "max")
+            for level in levels
+            for modifier in level
+            if isinstance(modifier, Clamp)
+        ]
+        plainly = not (clamps or phases.countings or phases.markings)
+        if isinstance(count, int) and isinstance(sides, int) and plainly:
+            match phases.selections:
+                case ():
+                    return PlainPool(count, sides, named)
+                case (Selecting(count=int(amount)) as only,):
+                    kept, top = only.kept_of(count, amount)
+                    return KeptPool(count, sides, named, kept, top=top)
+                case _:
+                    pass
+        return FallenPool(count, sides, named, clamps, phases)
+
+    def _stepped(
+        self,
+        count: int | Runner,
+        sides: int | Runner,
+        named: tuple[int, ...],
+        levels: Sequence[tuple[Modifier, ...]],
+        phases: Phases,
+    ) -> Runner:
+        each = [(self._steps_for(level, sides, named), self._phases(level, named)) for level in levels]
+        return SteppedPool(count, sides, named, each, phases)
 
     def _amount(self, node: Node, labels: frozenset[str]) -> int | Runner:
         """Return a count or sides: the number itself where it is known, else the runner that rolls it."""
@@ -237,12 +306,6 @@ class Compiler:
                     steps.append(ClampStep(int(self._ranges[id(limit)].low), lower=side == "max"))
             until = None
         return tuple(steps)
-
-
-def tester(operator: str, point: Exact) -> Test:
-    """Return the test of a compare point whose value is known."""
-    test = TEST[operator]
-    return lambda value: test(value, point)
 
 
 def labels_of(node: Node) -> Iterator[str]:

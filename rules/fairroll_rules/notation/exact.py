@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
 
 from fairroll_rules.notation.dialects import Rounding
@@ -19,6 +21,8 @@ def plain(value: Exact) -> Exact:
 
 def divide(left: Exact, right: Exact) -> Exact:
     """Return left / right, exactly."""
+    if isinstance(left, int) and isinstance(right, int):
+        return Fraction(left, right) if left % right else left // right
     return plain(Fraction(left) / right)
 
 
@@ -65,12 +69,16 @@ CALL: dict[str, Callable[..., Exact]] = {
 }
 """What the functions do."""
 
-TEST: dict[str, Callable[[Exact, Exact], bool]] = {
-    "=": lambda value, point: value == point,
-    "<>": lambda value, point: value != point,
-    ">": lambda value, point: value > point,
-    "<": lambda value, point: value < point,
-    ">=": lambda value, point: value >= point,
-    "<=": lambda value, point: value <= point,
+_HELD_BY: dict[str, Callable[[Exact, Exact], bool]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    ">": operator.lt,
+    "<": operator.gt,
+    ">=": operator.le,
+    "<=": operator.ge,
 }
-"""What the compare points ask of a value."""
+
+
+def tester(sign: str, point: Exact) -> Callable[[Exact], bool]:
+    """Return what tells whether a value holds at a compare point: `>` holds where the point is less than the value."""
+    return partial(_HELD_BY[sign], point)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 
 from fairroll_rules.decisions import Decisions
 from fairroll_rules.dice import Dice, Face, Purpose
-from fairroll_rules.notation.runners import Counts
-from fairroll_rules.notation.selection import Phases, Test
+from fairroll_rules.notation.runners import Counts, Record, make_die
+from fairroll_rules.notation.selection import KEPT, Phases, Test
+from fairroll_rules.notation.tree import Exact
 from fairroll_rules.outcome import Fate
 
 
@@ -46,6 +47,10 @@ class Step(ABC):
     def apply(self, dice: Dice, items: list[Item], named: tuple[int, ...], seen: Seen) -> None:
         """Change the items that stand."""
 
+    @abstractmethod
+    def rests(self, face: Exact) -> bool:
+        """Tell whether the step leaves a new die alone that shows this natural face."""
+
 
 class RerollStep(Step):
     """Roll again while any of the tests holds, or once."""
@@ -59,10 +64,16 @@ class RerollStep(Step):
     def apply(self, dice: Dice, items: list[Item], named: tuple[int, ...], seen: Seen) -> None:  # noqa: ARG002  one interface
         for item in tuple(items):
             current = item
-            while current.standing and any(test(current.natural) for test in self.tests):
+            while current.standing and not self.rests(current.natural):
                 current = _rerolled(dice, items, current, named)
                 if self.once:
                     break
+
+    def rests(self, face: Exact) -> bool:
+        for test in self.tests:  # noqa: SIM110  a generator costs more than the tests
+            if test(face):
+                return False
+        return True
 
 
 class ExplodeStep(Step):
@@ -92,6 +103,9 @@ class ExplodeStep(Step):
                 for added in items[len(items) - extra :]:
                     added.standing = False
 
+    def rests(self, face: Exact) -> bool:
+        return not self.test(face)
+
 
 class UniqueStep(Step):
     """Roll again while an earlier die shows the same face, or once."""
@@ -113,6 +127,9 @@ class UniqueStep(Step):
             if current.standing:
                 faces.append(current.natural)
 
+    def rests(self, face: Exact) -> bool:  # noqa: ARG002  it depends on the other dice
+        return False
+
 
 class ClampStep(Step):
     """Raise or lower values to a limit."""
@@ -128,6 +145,9 @@ class ClampStep(Step):
             if item.standing and (item.value > self.limit if self.lower else item.value < self.limit):
                 item.value = self.limit
                 item.fates += (Fate.CLAMPED,)
+
+    def rests(self, face: Exact) -> bool:
+        return face <= self.limit if self.lower else face >= self.limit
 
 
 def _rerolled(dice: Dice, items: list[Item], item: Item, named: tuple[int, ...]) -> Item:
@@ -146,30 +166,49 @@ StepsFor = Callable[[int], tuple[Step, ...]]
 class Grower:
     """How each die of a pool grows. Together with its sides it is all that a part depends on; known by identity."""
 
-    __slots__ = ("named", "phases", "steps_for")
+    __slots__ = ("named", "phases", "rests", "steps_for")
 
-    def __init__(self, named: tuple[int, ...], steps_for: StepsFor, phases: Phases) -> None:
+    def __init__(self, named: tuple[int, ...], steps_for: StepsFor, phases: Phases, sides: int | None) -> None:
+        """Keep what makes the steps; where the sides are known, also what tells that a face needs none."""
         self.named = named
         self.steps_for = steps_for
         self.phases = phases
+        steps = () if sides is None or named else steps_for(sides)
+        self.rests: Test | None = steps[0].rests if len(steps) == 1 else None
 
-    def grow(self, dice: Dice, sides: int) -> list[Item]:
-        """Roll one die and apply the steps."""
-        items = [Item(dice.roll(sides), self.named)]
-        for step in self.steps_for(sides):
+    def grow(self, dice: Dice, face: Face, steps: tuple[Step, ...]) -> list[Item]:
+        """Apply the steps to a die that was just rolled."""
+        items = [Item(face, self.named)]
+        for step in steps:
             step.apply(dice, items, self.named, _UNSEEN)
         return items
 
 
-def grow_summed(dice: Dice, _decisions: Decisions, grower: Grower, sides: int) -> tuple[int, list[Item] | None]:
-    """Grow one die of a pool that is added up."""
-    items = grower.grow(dice, sides)
+def grow_summed(dice: Dice, _decisions: Decisions, grower: Grower, sides: int) -> tuple[int, list[Record] | None]:
+    """Grow one die of a pool that is added up and has no later phase."""
+    face = dice.roll(sides)
+    rests = grower.rests
+    if rests is not None and rests(face):
+        value = int(face)
+        return value, [make_die(face.draw, value, KEPT)]
+    items = grower.grow(dice, face, grower.steps_for(sides))
+    total = 0
+    for item in items:
+        if item.standing:
+            total += item.value
+            item.fates += KEPT
+    return total, [make_die(item.face.draw, item.value, item.fates) for item in items]
+
+
+def grow_marked(dice: Dice, _decisions: Decisions, grower: Grower, sides: int) -> tuple[int, list[Item] | None]:
+    """Grow one die of a pool that is added up and marked."""
+    items = grower.grow(dice, dice.roll(sides), grower.steps_for(sides))
     return sum([item.value for item in items if item.standing]), items
 
 
 def grow_counted(dice: Dice, _decisions: Decisions, grower: Grower, sides: int) -> tuple[Counts, list[Item] | None]:
     """Grow one die of a pool that counts."""
-    items = grower.grow(dice, sides)
+    items = grower.grow(dice, dice.roll(sides), grower.steps_for(sides))
     successes = failures = 0
     for item in items:
         if item.standing:
@@ -183,7 +222,7 @@ def grow_listed(
     dice: Dice, _decisions: Decisions, grower: Grower, sides: int
 ) -> tuple[tuple[int, ...], list[Item] | None]:
     """Grow one die of a pool that is selected from."""
-    items = grower.grow(dice, sides)
+    items = grower.grow(dice, dice.roll(sides), grower.steps_for(sides))
     return tuple(sorted([item.value for item in items if item.standing])), items
 
 

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import Protocol
 
 from fairroll_rules.limits import MAX_AGAIN
-from fairroll_rules.notation.exact import TEST
+from fairroll_rules.notation.exact import tester
 from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
 from fairroll_rules.notation.tree import (
     Clamp,
@@ -71,7 +71,8 @@ class Faced:
             # What holds changes only next to a point: the ends and the neighbours of the points show all.
             near = [each for _, point in points for each in range(floor(point) - 1, ceil(point) + 2)]
             candidates = tuple([each for each in (1, sides, *near) if 1 <= each <= sides])
-        found = [face for face in candidates if any(TEST[name](face, point) for name, point in points) == matching]
+        tests = [tester(name, point) for name, point in points]
+        found = [face for face in candidates if any(test(face) for test in tests) == matching]
         return (min(found), max(found)) if found else None
 
 
@@ -291,9 +292,10 @@ def _cut(values: tuple[Exact, ...], count: int, *, top: bool) -> tuple[Exact, ..
 def _count(looker: Looker, pile: Pile, counts: list[Count]) -> Pile:
     ends: dict[bool, tuple[int, int]] = {False: (0, 0), True: (0, 0)}
     for count in counts:
-        name, point = count.compare.operator, looker.fixed(count.compare.value)
+        point = looker.fixed(count.compare.value)
+        test = tester(count.compare.operator, point)
         near = [each for each in (point - 1, point, point + 1) if pile.low <= each <= pile.high]
-        held = [TEST[name](each, point) for each in (pile.low, pile.high, *near)]
+        held = [test(each) for each in (pile.low, pile.high, *near)]
         least, most = ends[count.failure]
         ends[count.failure] = (
             max(least, count.weight if all(held) else 0),

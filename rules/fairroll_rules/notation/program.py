@@ -13,8 +13,8 @@ from fairroll_rules.notation.compile import Compiler, labels_of
 from fairroll_rules.notation.dialects import Dialect
 from fairroll_rules.notation.limits import MAX_VARIABLES
 from fairroll_rules.notation.parser import GRAMMAR_VERSION, parse
-from fairroll_rules.notation.runners import Counts, Record, Runner, Value, run_part
-from fairroll_rules.notation.tree import Count, Exact, Modified, Node, Repeat, Sort, Tree, children
+from fairroll_rules.notation.runners import Result, Runner, Value, run_part
+from fairroll_rules.notation.tree import Count, Modified, Node, Repeat, Sort, Tree, children
 
 _REMEMBERED = 1_024
 
@@ -23,26 +23,19 @@ _REMEMBERED = 1_024
 class Program:
     """What a text and its variables come to before any draw.
 
-    `times` is None unless the tree repeats; `labels` in the order in which they stand in the text; `counting` tells
-    whether any pool counts; `order` is 1 or -1 where the dice of the whole roll are shown sorted.
+    `head` is the canonical text and the comment; `times` is None unless the tree repeats; `labels` stand in the order
+    of the text; `counting` tells whether any pool counts; `order` is 1 or -1 where the dice of the whole roll are
+    shown sorted.
     """
 
     tree: Tree
+    head: str
     bounds: Bounds
     runner: Runner
     times: int | None
     labels: tuple[str, ...]
     counting: bool
     order: int
-
-
-@dataclass(frozen=True, slots=True)
-class Evaluation:
-    """One result: exact total, counts (None where nothing is counted), and dice and labels in draw order."""
-
-    total: Exact
-    counts: Counts | None
-    records: list[Record]
 
 
 def prepare(text: str, dialect: Dialect, variables: Mapping[str, int]) -> Program:
@@ -76,19 +69,17 @@ def analyse(tree: Tree, variables: Mapping[str, int]) -> Bounds:
     return prepare(tree.text, tree.dialect, variables).bounds
 
 
-def evaluate(program: Program, dice: Dice) -> tuple[Evaluation, ...]:
+def evaluate(program: Program, dice: Dice) -> tuple[Result, ...]:
     """Roll a program: one result, or as many as it repeats.
 
     Raises:
         LimitReached: a cap on draws or explosions, while drawing.
     """
     if program.times is None:
-        return (Evaluation(*program.runner.run(dice)),)
+        return (program.runner.run(dice),)
     values: tuple[Value, ...]
     values, details = dice.parts(run_part, [(program.runner,)] * program.times)
-    return tuple(
-        [Evaluation(total, counts, records or []) for (total, counts), records in zip(values, details, strict=True)]
-    )
+    return tuple([(total, counts, records or []) for (total, counts), records in zip(values, details, strict=True)])
 
 
 @lru_cache(maxsize=_REMEMBERED)
@@ -98,6 +89,7 @@ def _remembered(text: str, dialect: Dialect, variables: tuple[tuple[str, int], .
     root = tree.root
     return Program(
         tree=tree,
+        head=f"{tree.canonical} # {tree.comment}" if tree.comment else tree.canonical,
         bounds=analysis.bounds,
         runner=Compiler(analysis).runner(root),
         times=root.times if isinstance(root, Repeat) else None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
+from fairroll_rules.notation.selection import DROPPED, KEPT
 from fairroll_rules.outcome import Die, Fate
 
 _AFTER = {
@@ -43,19 +44,26 @@ def show_dice(dice: Sequence[Die], order: int = 0) -> str:
         dice = sorted(dice, key=lambda die: die.value * order)
     words = []
     for die in dice:
-        before, after = _frame(die.fates)
-        words.append(f"{before}{die.value}{after}")
+        fates = die.fates
+        if fates == KEPT:
+            words.append(str(die.value))
+        elif fates == DROPPED:
+            words.append(f"({die.value})")
+        else:
+            before, after = _frame(fates)
+            words.append(f"{before}{die.value}{after}")
     return " ".join(words)
 
 
 def fate_steps(dice: Sequence[Die]) -> list[str]:
     """Return one sentence for each thing that happened to some of the dice."""
-    happened = dict.fromkeys([fate for die in dice for fate in die.fates])
-    return [
-        f"{said}: {', '.join([str(die.value) for die in dice if fate in die.fates])}"
-        for fate, said in _SAID
-        if fate in happened
-    ]
+    struck = [die for die in dice if die.fates != KEPT]
+    steps = []
+    for fate, said in _SAID if struck else ():
+        values = [str(die.value) for die in struck if fate in die.fates]
+        if values:
+            steps.append(f"{said}: {', '.join(values)}")
+    return steps
 
 
 def plural(count: int, one: str, many: str) -> str:

@@ -32,6 +32,21 @@ class LabelRecord(NamedTuple):
 
 Record = Die | LabelRecord
 
+_new_die = object.__new__
+_set_draw = Die.__dict__["draw"].__set__
+_set_value = Die.__dict__["value"].__set__
+_set_fates = Die.__dict__["fates"].__set__
+
+
+def make_die(draw: int, value: int, fates: tuple[Fate, ...]) -> Die:
+    """Return a die. One is made for every draw, and the constructor of a frozen dataclass takes twice as long."""
+    die = _new_die(Die)
+    _set_draw(die, draw)
+    _set_value(die, value)
+    _set_fates(die, fates)
+    return die
+
+
 Result = tuple[Exact, Counts | None, list[Record]]
 """Total, counts, records in the order of the draws."""
 
@@ -117,7 +132,27 @@ class Shifted(Runner):
 
 
 class Summed(Runner):
-    """Operands of a sum that roll, side by side, and the constant that the others make."""
+    """A few operands of a sum that roll, and the constant that the others make."""
+
+    __slots__ = ("shift", "terms")
+
+    def __init__(self, terms: Sequence[Runner], shift: Exact) -> None:
+        self.terms = tuple(terms)
+        self.shift = plain(shift)
+
+    def run(self, dice: Dice) -> Result:
+        sum_, counts = self.shift, None
+        records: list[Record] = []
+        for term in self.terms:
+            total, own, more = term.run(dice)
+            sum_ += total
+            counts = own if counts is None else add_counts(counts, own)
+            records += more
+        return sum_, counts, records
+
+
+class SummedParts(Runner):
+    """Operands of a sum that roll in many ways: parts side by side, so that odds add one after another."""
 
     __slots__ = ("args", "shift")
 
@@ -185,7 +220,8 @@ class Labelling(Runner):
 
     def run(self, dice: Dice) -> Result:
         total, counts, records = self.inner.run(dice)
-        return total, counts, [*records, LabelRecord(self.label, total)]
+        records.append(LabelRecord(self.label, total))  # the list is new with each run
+        return total, counts, records
 
 
 def ask(part: int | Runner, dice: Dice, records: list[Record]) -> int:

@@ -27,6 +27,11 @@ class Selecting:
     highest: bool
     count: int | Runner
 
+    def kept_of(self, among: int, amount: int) -> tuple[int, bool]:
+        """Return how many of so many dice stay, and whether the highest do: dropping the lowest keeps the highest."""
+        kept = amount if self.keep else among - amount
+        return max(kept, 0), self.highest == self.keep
+
 
 @dataclass(frozen=True, slots=True)
 class Counting:
@@ -72,11 +77,11 @@ class Phases:
         """Return the indexes of the values that count, in draw order."""
         live: Sequence[int] = range(len(values))
         for selection, amount in zip(self.selections, amounts, strict=True):
-            kept = amount if selection.keep else len(live) - amount
-            # Dropping the lowest keeps the highest. The sort is stable in reverse too: equals stay in draw order.
-            top = selection.highest == selection.keep
-            ordered = sorted(live, key=values.__getitem__, reverse=top)
-            live = sorted(ordered[: max(kept, 0)])
+            kept, top = selection.kept_of(len(live), amount)
+            if kept >= len(live):
+                continue
+            # The sort is stable in reverse too: equals stay in draw order.
+            live = sorted(sorted(live, key=values.__getitem__, reverse=top)[:kept])
         return live
 
     def score(self, value: Exact) -> Counts:
@@ -103,7 +108,7 @@ class Phases:
 
     def fates(self, value: Exact, natural: int, sides: int) -> tuple[Fate, ...]:
         """Return the fates of a die that counts, from selection on."""
-        fates: tuple[Fate, ...] = KEPT
+        fates = KEPT
         if self.countings:
             success, failure = self.score(value)
             if success:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import count as count_from
 from operator import add
 
-from fairroll_rules.dice import Dice
+from fairroll_rules.dice import Dice, Face
 from fairroll_rules.notation.growing import (
     Grower,
     Item,
@@ -16,6 +17,7 @@ from fairroll_rules.notation.growing import (
     add_counts_of_dice,
     grow_counted,
     grow_listed,
+    grow_marked,
     grow_summed,
     merge_values,
 )
@@ -27,6 +29,7 @@ from fairroll_rules.notation.runners import (
     add_counts,
     ask,
     dropped,
+    make_die,
 )
 from fairroll_rules.notation.selection import DROPPED, KEPT, Phases
 from fairroll_rules.notation.tree import Exact
@@ -45,22 +48,55 @@ class PlainPool(Runner):
 
     def run(self, dice: Dice) -> Result:
         faces = dice.pool(self.count, self.sides)
-        named = self.named
-        if named:
-            values = [named[face - 1] for face in faces]
-            return sum(values), None, [Die(face.draw, value, KEPT) for face, value in zip(faces, values, strict=True)]
-        return sum(faces), None, [Die(face.draw, int(face), KEPT) for face in faces]
+        values = _values(faces, self.named)
+        # The dice of a pool are drawn in a row.
+        return sum(values), None, [make_die(draw, value, KEPT) for draw, value in enumerate(values, _first(faces))]
 
 
-class FallenPool(Runner):
-    """Dice that fall, of which some are selected, counted or marked; count and sides may themselves be rolled."""
+class KeptPool(Runner):
+    """Dice that fall, of which the `kept` highest (`top`) or lowest count."""
 
-    __slots__ = ("count", "named", "phases", "sides")
+    __slots__ = ("count", "kept", "named", "sides", "top")
 
-    def __init__(self, count: int | Runner, sides: int | Runner, named: tuple[int, ...], phases: Phases) -> None:
+    def __init__(self, count: int, sides: int, named: tuple[int, ...], kept: int, *, top: bool) -> None:
         self.count = count
         self.sides = sides
         self.named = named
+        self.kept = kept
+        self.top = top
+
+    def run(self, dice: Dice) -> Result:
+        faces = dice.pool(self.count, self.sides)
+        values = _values(faces, self.named)
+        fates = [DROPPED] * self.count
+        total = 0
+        # The sort is stable in reverse too: of equals the die drawn earlier counts.
+        for index in sorted(range(self.count), key=values.__getitem__, reverse=self.top)[: self.kept]:
+            fates[index] = KEPT
+            total += values[index]
+        return total, None, list(map(make_die, count_from(_first(faces)), values, fates))
+
+
+class FallenPool(Runner):
+    """Dice that fall, of which some are clamped, selected, counted or marked.
+
+    Count and sides may themselves be rolled. `clamps` are pairs of a limit and whether values are lowered to it.
+    """
+
+    __slots__ = ("clamps", "count", "named", "phases", "sides")
+
+    def __init__(
+        self,
+        count: int | Runner,
+        sides: int | Runner,
+        named: tuple[int, ...],
+        clamps: Sequence[tuple[int, bool]],
+        phases: Phases,
+    ) -> None:
+        self.count = count
+        self.sides = sides
+        self.named = named
+        self.clamps = tuple(clamps)
         self.phases = phases
 
     def run(self, dice: Dice) -> Result:
@@ -68,16 +104,23 @@ class FallenPool(Runner):
         count = ask(self.count, dice, records)
         sides = ask(self.sides, dice, records)
         faces = dice.pool(count, sides)
-        named, phases = self.named, self.phases
-        values = [named[face - 1] for face in faces] if named else [int(face) for face in faces]
+        phases = self.phases
+        naturals = values = _values(faces, self.named)
+        for limit, lower in self.clamps:
+            values = [min(value, limit) if lower else max(value, limit) for value in values]
         after: list[Record] = []
         live = phases.live(values, phases.amounts(dice, after))
         total, counts = phases.worth(values if len(live) == count else [values[index] for index in live])
         plainly = not phases.countings and not phases.markings
         fates = [DROPPED] * count
         for index in live:
-            fates[index] = KEPT if plainly else phases.fates(values[index], values[index], sides)
-        records += [Die(face.draw, value, fate) for face, value, fate in zip(faces, values, fates, strict=True)]
+            fates[index] = KEPT if plainly else phases.fates(values[index], naturals[index], sides)
+        if self.clamps:
+            fates = [
+                fate if natural == value else (Fate.CLAMPED, *fate)
+                for natural, value, fate in zip(naturals, values, fates, strict=True)
+            ]
+        records += map(make_die, count_from(_first(faces)), values, fates)
         records += after
         return total, counts, records
 
@@ -97,6 +140,12 @@ class GrownPool(Runner):
         count = ask(self.count, dice, records)
         sides = ask(self.sides, dice, records)
         phases = self.grower.phases
+        if phases.empty and count:
+            summed, details = dice.parts(grow_summed, [(self.grower, sides)] * count, merge=add)
+            for detail in details:
+                if detail is not None:
+                    records += detail
+            return summed, None, records
         grown: Sequence[list[Item] | None] = ()
         total: Exact = 0
         counts: Counts | None = (0, 0) if phases.countings else None
@@ -112,7 +161,7 @@ class GrownPool(Runner):
                 counted, grown = dice.parts(grow_counted, args, merge=add_counts_of_dice)
                 total, counts = counted[0] - counted[1], counted
             else:
-                total, grown = dice.parts(grow_summed, args, merge=add)
+                total, grown = dice.parts(grow_marked, args, merge=add)
         else:
             amounts = phases.amounts(dice, after)
         items = [item for each in grown if each is not None for item in each]
@@ -156,7 +205,7 @@ class SteppedPool(Runner):
         total, counts = self.phases.worth([item.value for item in standing])
         for item in standing:
             item.fates += self.phases.fates(item.value, item.natural, sides)
-        records += [Die(item.face.draw, item.value, item.fates) for item in items]
+        records += [make_die(item.face.draw, item.value, item.fates) for item in items]
         records.sort(key=_drawn)
         return total, counts, records
 
@@ -216,13 +265,25 @@ class GroupThrow(Runner):
         return total, counts, records + after
 
 
+def _values(faces: Sequence[Face], named: tuple[int, ...]) -> list[int]:
+    return [named[face - 1] for face in faces] if named else list(map(int, faces))
+
+
+def _first(faces: Sequence[Face]) -> int:
+    return faces[0].draw if faces else 0
+
+
 def finished(items: Sequence[Item], phases: Phases, amounts: Sequence[int]) -> list[Record]:
     """Return the dice of a pool with all their fates, by the same phases that made its total."""
     standing = [item for item in items if item.standing]
-    live = phases.live([item.value for item in standing], amounts)
-    for index, item in enumerate(standing):
-        item.fates += phases.fates(item.value, item.natural, item.face.sides) if index in live else DROPPED
-    return [Die(item.face.draw, item.value, item.fates) for item in items]
+    after = [DROPPED] * len(standing)
+    plainly = not phases.countings and not phases.markings
+    for index in phases.live([item.value for item in standing], amounts):
+        item = standing[index]
+        after[index] = KEPT if plainly else phases.fates(item.value, item.natural, item.face.sides)
+    for item, fates in zip(standing, after, strict=True):
+        item.fates += fates
+    return [make_die(item.face.draw, item.value, item.fates) for item in items]
 
 
 def _scored(records: Sequence[Record], phases: Phases, value: Exact) -> list[Record]:

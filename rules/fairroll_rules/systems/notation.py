@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from fairroll_rules.decisions import Decisions
 from fairroll_rules.dice import Dice, Draw
 from fairroll_rules.errors import CheckError
 from fairroll_rules.limits import MAX_NAME_BYTES
-from fairroll_rules.notation import Dialect, Evaluation, Explained, Program, Rounding, evaluate, explain, prepare
+from fairroll_rules.notation import Dialect, Explained, Program, Result, Rounding, evaluate, explain, prepare
 from fairroll_rules.notation.canonical import shown
 from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import ROUND
@@ -57,8 +57,16 @@ class Variable:
             )
 
 
+class _Prepared:
+    """Where a check keeps its program: beside its fields, since it is no part of its value."""
+
+    __slots__ = ("_program",)
+
+    _program: Program
+
+
 @dataclass(frozen=True, slots=True)
-class NotationCheck:
+class NotationCheck(_Prepared):
     """A text to roll. One that exists is valid: it was parsed, its variables bound, and its bounds checked."""
 
     text: str
@@ -77,7 +85,7 @@ class NotationCheck:
                     value=variable.name,
                 )
             names.append(variable.name)
-        program_of(self)
+        object.__setattr__(self, "_program", prepare(self.text, self.dialect, _bound(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,23 +138,16 @@ OUTCOMES = (NotationOutcome,)
 def resolve(dice: Dice, decisions: Decisions, check: NotationCheck) -> tuple[NotationValue, NotationOutcome]:  # noqa: ARG001  notation asks nobody
     """Roll the text."""
     program = program_of(check)
-    rounding = check.rounding or reading_of(check.dialect).rounding
-    evaluations = evaluate(program, dice)
     if program.times is None:
-        evaluation = evaluations[0]
-        total, counts = evaluation.total, evaluation.counts
-        successes, failures = (0, 0) if counts is None else counts
-        rounded = total if isinstance(total, int) else ROUND[rounding](total)
-        outcome = NotationOutcome(
-            shown(total), rounded, successes, failures, *_recorded(evaluation, program.labels, rounding)
-        )
-        return NotationValue(rounded, successes, failures, ()), outcome
-    results = tuple([_result(evaluation, program, rounding) for evaluation in evaluations])
+        result = program.runner.run(dice)
+        exact, total, successes, failures, thrown, labels = _settled(result, program, check)
+        outcome = NotationOutcome(exact, total, successes, failures, thrown, labels)
+        return NotationValue(total, successes, failures, ()), outcome
+    results = tuple([RepeatResult(*_settled(result, program, check)) for result in evaluate(program, dice)])
     values = tuple([NotationValue(each.total, each.successes, each.failures, ()) for each in results])
     successes, failures = sum([each.successes for each in results]), sum([each.failures for each in results])
-    return NotationValue(None, successes, failures, values), NotationOutcome(
-        "", None, successes, failures, results=results
-    )
+    outcome = NotationOutcome("", None, successes, failures, results=results)
+    return NotationValue(None, successes, failures, values), outcome
 
 
 def draws(check: NotationCheck) -> int:
@@ -154,23 +155,27 @@ def draws(check: NotationCheck) -> int:
     return program_of(check).bounds.draws
 
 
+def nodes(check: NotationCheck) -> int:
+    """Return the nodes of the tree: what a record limits for systems that parse text."""
+    return program_of(check).bounds.nodes
+
+
 def text(check: NotationCheck, outcome: NotationOutcome) -> Text:
-    """Return the roll as people write it: `4d6kh3: 5 4 3 (2) = 12`."""
+    """Return the roll as people write it: `4d6kh3: 5 4 3 (2) = 12`; the steps say what happened to which dice."""
     program = program_of(check)
-    tree = program.tree
-    head = f"{tree.canonical} # {tree.comment}" if tree.comment else tree.canonical
     if program.times is None:
         said = _said(program, outcome)
-        thrown = show_dice(outcome.dice, program.order)
-        line = f"{head}: {thrown} = {said}" if thrown else f"{head} = {said}"
-        return Text(line, (*_steps(outcome.dice), f"comes to {said}"))
-    parts, steps = [], []
+        if not outcome.dice:
+            return Text(f"{program.head} = {said}", ())
+        line = f"{program.head}: {show_dice(outcome.dice, program.order)} = {said}"
+        return Text(line, tuple(fate_steps(outcome.dice)))
+    parts: list[str] = []
+    steps: list[str] = []
     for number, each in enumerate(outcome.results, 1):
-        said = _said(program, each)
-        thrown = show_dice(each.dice)
+        said, thrown = _said(program, each), show_dice(each.dice)
         parts.append(f"{thrown} = {said}" if thrown else said)
-        steps += [f"result {number}: {step}" for step in (*_steps(each.dice), f"comes to {said}")]
-    return Text(f"{head}: {'; '.join(parts)}", tuple(steps))
+        steps += [f"result {number}: {step}" for step in fate_steps(each.dice)]
+    return Text(f"{program.head}: {'; '.join(parts)}", tuple(steps))
 
 
 def explain_tree(check: NotationCheck, draws: Sequence[Draw]) -> Explained:
@@ -183,39 +188,40 @@ def explain_tree(check: NotationCheck, draws: Sequence[Draw]) -> Explained:
 
 
 def program_of(check: NotationCheck) -> Program:
-    """Return the check made ready to roll; remembered, so that asking again costs a look-up.
-
-    Raises:
-        CheckError: the text or a variable is refused.
-    """
-    return prepare(check.text, check.dialect, _bound(check) if check.variables else {})
+    """Return the check made ready to roll."""
+    try:
+        return check._program  # noqa: SLF001  its own module's, and no field of its value
+    except AttributeError:  # a copy carries the fields alone
+        return prepare(check.text, check.dialect, _bound(check))
 
 
 def _bound(check: NotationCheck) -> dict[str, int]:
     return {variable.name: variable.value for variable in check.variables}
 
 
-def _recorded(
-    evaluation: Evaluation, labels: tuple[str, ...], rounding: Rounding
-) -> tuple[tuple[Die, ...], tuple[LabelTotal, ...]]:
-    if not labels:
-        return tuple(evaluation.records), ()  # type: ignore[arg-type]  # without labels every record is a die
-    totals: dict[str, Exact] = dict.fromkeys(labels, 0)
-    dice: list[Die] = []
-    for record in evaluation.records:
+def _settled(
+    result: Result, program: Program, check: NotationCheck
+) -> tuple[str, int, int, int, tuple[Die, ...], tuple[LabelTotal, ...]]:
+    """Return exact and rounded total, successes, failures, dice and labels: what an outcome and a result share."""
+    total, counts, records = result
+    successes, failures = counts or (0, 0)
+    rounded = _rounded(total, check)
+    if not program.labels:
+        # Without labels every record is a die.
+        return shown(total), rounded, successes, failures, cast("tuple[Die, ...]", tuple(records)), ()
+    totals: dict[str, Exact] = dict.fromkeys(program.labels, 0)
+    thrown: list[Die] = []
+    for record in records:
         if isinstance(record, LabelRecord):
             totals[record.label] += record.total
         else:
-            dice.append(record)
-    return tuple(dice), tuple([LabelTotal(label, shown(of), ROUND[rounding](of)) for label, of in totals.items()])
+            thrown.append(record)
+    labels = [LabelTotal(label, shown(of), _rounded(of, check)) for label, of in totals.items()]
+    return shown(total), rounded, successes, failures, tuple(thrown), tuple(labels)
 
 
-def _result(evaluation: Evaluation, program: Program, rounding: Rounding) -> RepeatResult:
-    total = evaluation.total
-    successes, failures = evaluation.counts or (0, 0)
-    return RepeatResult(
-        shown(total), ROUND[rounding](total), successes, failures, *_recorded(evaluation, program.labels, rounding)
-    )
+def _rounded(total: Exact, check: NotationCheck) -> int:
+    return total if isinstance(total, int) else ROUND[check.rounding or reading_of(check.dialect).rounding](total)
 
 
 def _said(program: Program, result: NotationOutcome | RepeatResult) -> str:
@@ -231,10 +237,3 @@ def _said(program: Program, result: NotationOutcome | RepeatResult) -> str:
             notes.append(counted)
     notes += [f"{each.label} {each.total}" for each in result.labels]
     return f"{said} ({', '.join(notes)})" if notes else said
-
-
-def _steps(dice: tuple[Die, ...]) -> list[str]:
-    if not dice:
-        return ["nothing to roll"]
-    values = ", ".join([str(die.value) for die in dice])
-    return [f"{plural(len(dice), 'die', 'dice')}: {values}", *fate_steps(dice)]
