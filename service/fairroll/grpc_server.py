@@ -15,12 +15,13 @@ import grpc
 from google.protobuf.message import Message
 from grpc.aio import EOF
 
-from fairroll.errors import FairrollError, RequestError, ServiceError
+from fairroll.errors import RequestError, ServiceError
 from fairroll.guard import decode, new_call_id, status_of
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.reasons import Code
-from fairroll.v1.roll_pb2 import RollRequest, RollResponse
+from fairroll.stream_items import answer_item
+from fairroll.v1.roll_pb2 import RollRequest
 from fairroll.v1.service_pb2 import (
     DESCRIPTOR,
     GetKeyListRequest,
@@ -46,7 +47,6 @@ DOOR = "grpc"
 SERVICE = DESCRIPTOR.services_by_name["RollService"].full_name
 LOCAL_TENANT = "local"
 """Whose rolls those of anonymous callers are."""
-MAX_ITEM_ID_BYTES = 100
 TURNS_TO_CANCEL = 3
 STATUS_DETAILS = "grpc-status-details-bin"
 
@@ -137,41 +137,11 @@ class GrpcDoor(grpc.GenericRpcHandler):
         _refuse_late(context)
 
     def _answer_item(self, body: bytes) -> StreamRollsResponse:
-        item_id = ""
-        code = Code.OK
-        try:
-            item = decode(StreamRollsRequest, body)
-            item_id = _item_id(item)
-            answer = StreamRollsResponse(item_id=item_id, receipt=self._roll_item(item))
-        except Exception as error:  # noqa: BLE001  as in `_guarded`; a bad item does not end the stream
-            status = status_of(error, new_call_id())
-            code = Code(status.code)
-            answer = StreamRollsResponse(item_id=item_id, status=status)
+        answer, code = answer_item(
+            lambda: decode(StreamRollsRequest, body), lambda request: self._roller.roll(request, LOCAL_TENANT)
+        )
         self._metrics.observe_item(DOOR, code.name)
         return answer
-
-    def _roll_item(self, item: StreamRollsRequest) -> RollResponse:
-        if not item.HasField("request"):
-            raise RequestError("REQUIRED", "an item holds a request", field="request")
-        try:
-            return self._roller.roll(item.request, LOCAL_TENANT)
-        except FairrollError as error:
-            if error.field:
-                error.field = f"request.{error.field}"
-            raise
-
-
-def _item_id(item: StreamRollsRequest) -> str:
-    size_bytes = len(item.item_id.encode())
-    if size_bytes > MAX_ITEM_ID_BYTES:
-        raise RequestError(
-            "OUT_OF_RANGE",
-            f"an item_id has at most {MAX_ITEM_ID_BYTES} bytes",
-            field="item_id",
-            maximum=MAX_ITEM_ID_BYTES,
-            value=str(size_bytes),
-        )
-    return item.item_id
 
 
 async def _unknown(_requests: object, _context: Context) -> None:

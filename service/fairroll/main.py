@@ -135,8 +135,7 @@ async def _serve(settings: Settings, keys: ServiceKeys, *, keys_made: bool) -> i
     )
     stop = asyncio.Event()
     _on_signals(stop)
-    # What was imported stays for good: no collection need look at it again.
-    gc.collect()
+    # What was imported stays for good: no collection need look at it again. One now would cost more than it finds.
     gc.freeze()
     return await process.run(stop, lambda: _announce(process, keys, keys_made=keys_made))
 

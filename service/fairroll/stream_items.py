@@ -1,0 +1,51 @@
+"""One item of a stream, for both doors: answered with a receipt or with a status, never by ending the stream."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from fairroll.errors import FairrollError, RequestError
+from fairroll.guard import new_call_id, status_of
+from fairroll.reasons import Code
+from fairroll.v1.roll_pb2 import RollRequest, RollResponse
+from fairroll.v1.service_pb2 import StreamRollsRequest, StreamRollsResponse
+
+MAX_ITEM_ID_BYTES = 100
+
+
+def answer_item(
+    read: Callable[[], StreamRollsRequest], roll: Callable[[RollRequest], RollResponse]
+) -> tuple[StreamRollsResponse, Code]:
+    """Read an item, roll it, and return the answer with its code; whatever fails becomes the item's status."""
+    item_id = ""
+    try:
+        item = read()
+        item_id = _item_id(item)
+        return StreamRollsResponse(item_id=item_id, receipt=_roll(item, roll)), Code.OK
+    except Exception as error:  # noqa: BLE001  the last guard: no text of an exception reaches a caller
+        status = status_of(error, new_call_id())
+        return StreamRollsResponse(item_id=item_id, status=status), Code(status.code)
+
+
+def _item_id(item: StreamRollsRequest) -> str:
+    size_bytes = len(item.item_id.encode())
+    if size_bytes > MAX_ITEM_ID_BYTES:
+        raise RequestError(
+            "OUT_OF_RANGE",
+            f"an item_id has at most {MAX_ITEM_ID_BYTES} bytes",
+            field="item_id",
+            maximum=MAX_ITEM_ID_BYTES,
+            value=str(size_bytes),
+        )
+    return item.item_id
+
+
+def _roll(item: StreamRollsRequest, roll: Callable[[RollRequest], RollResponse]) -> RollResponse:
+    if not item.HasField("request"):
+        raise RequestError("REQUIRED", "an item holds a request", field="request")
+    try:
+        return roll(item.request)
+    except FairrollError as error:
+        if error.field:
+            error.field = f"request.{error.field}"
+        raise
