@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -68,8 +69,9 @@ def require_digest(text: str, field: str) -> None:
 
 def _read_check(message: roll_pb2.Check, index: int) -> Any:  # noqa: ANN401  each system has its own types
     path = f"checks[{index}]"
-    for name in ("label", "actor"):
-        require_limit(f"{name}_bytes", len(getattr(message, name).encode()), MAX_NAME_BYTES, f"{path}.{name}")
+    for name, text in (("label", message.label), ("actor", message.actor)):
+        if text:
+            require_limit(f"{name}_bytes", len(text.encode()), MAX_NAME_BYTES, f"{path}.{name}")
     if message.cites:
         require_limit("cites", len(message.cites), MAX_CITES, f"{path}.cites")
         for place, digest in enumerate(message.cites):
@@ -113,10 +115,15 @@ def _check_text(request: roll_pb2.RollRequest) -> None:
 
 
 def _check_nodes(checks: list[Any]) -> None:
-    # Only a system that parses text has nodes.
-    counters = {name: count for name, system in systems().items() if (count := getattr(system, "nodes", None))}
-    total = sum(counters[name](check) for check in checks if (name := system_of(check)) in counters)
+    counters = _node_counters()
+    total = sum([counters[name](check) for check in checks if (name := system_of(check)) in counters])
     require_limit("record_nodes", total, MAX_NODES, "checks")
+
+
+@cache
+def _node_counters() -> dict[str, Callable[[Any], int]]:
+    """Return what counts the nodes of a check, for the systems that parse text and so have any."""
+    return {name: count for name, system in systems().items() if (count := getattr(system, "nodes", None))}
 
 
 def _longest_name(request: roll_pb2.RollRequest) -> int:
