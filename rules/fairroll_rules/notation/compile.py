@@ -69,6 +69,9 @@ Wrap = Callable[[Node, Runner], Runner]
 _FEW_WAYS = 500
 """Ways that odds walk through in a few milliseconds."""
 
+_MANY_WAYS = 2_000
+"""Ways of one pool that odds still walk through; beyond, the pool is a sum of smaller ones where it can be."""
+
 
 class Compiler:
     """Makes the runners of one analysed tree."""
@@ -210,6 +213,22 @@ class Compiler:
             for modifier in level
             if isinstance(modifier, Clamp)
         ]
+        if isinstance(count, int) and isinstance(sides, int) and not phases.selections:
+            chunk = _chunk(count, sides)
+            if chunk < count:
+                several = [self._one_fallen(chunk, sides, named, clamps, phases)] * (count // chunk)
+                rest = [self._one_fallen(count % chunk, sides, named, clamps, phases)] if count % chunk else []
+                return SummedParts([*several, *rest], 0)
+        return self._one_fallen(count, sides, named, clamps, phases)
+
+    def _one_fallen(
+        self,
+        count: int | Runner,
+        sides: int | Runner,
+        named: tuple[int, ...],
+        clamps: Sequence[tuple[int, bool]],
+        phases: Phases,
+    ) -> Runner:
         plainly = not (clamps or phases.countings or phases.markings)
         if isinstance(count, int) and isinstance(sides, int) and plainly:
             match phases.selections:
@@ -306,6 +325,19 @@ class Compiler:
                     steps.append(ClampStep(int(self._ranges[id(limit)].low), lower=side == "max"))
             until = None
         return tuple(steps)
+
+
+def _chunk(count: int, sides: int) -> int:
+    """Return how many dice to roll as one part where no selection looks at all of them.
+
+    A pool that falls in many ways is added up chunk by chunk: the dice are the same, and odds need only its chunks.
+    """
+    if comb(count + sides - 1, count) <= _MANY_WAYS:
+        return count
+    chunk = 1
+    while comb(chunk + sides, chunk + 1) <= _MANY_WAYS // 2:
+        chunk += 1
+    return chunk
 
 
 def labels_of(node: Node) -> Iterator[str]:
