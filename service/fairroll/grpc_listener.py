@@ -8,9 +8,9 @@ import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it ships no types
 from grpc_reflection.v1alpha import reflection  # type: ignore[import-untyped]  # it ships no types
 
+from fairroll.door import MAX_BODY_BYTES
 from fairroll.errors import SettingsError
 from fairroll.grpc_server import SERVICE, GrpcDoor
-from fairroll.guard import MAX_BODY_BYTES
 from fairroll.settings import Address, Settings
 
 MAX_CALLS_PER_CONNECTION = 1000
@@ -20,7 +20,7 @@ _SERVING = health_pb2.HealthCheckResponse.SERVING
 def options(settings: Settings) -> list[tuple[str, int]]:
     """Return the channel arguments. Unknown ones are ignored without a word, so each has a test of what it does."""
     chosen = [
-        # Up to here the guard refuses with details; beyond, the library cuts off.
+        # Up to here the door refuses with details; beyond, the library cuts off.
         ("grpc.max_receive_message_length", 4 * MAX_BODY_BYTES),
         ("grpc.max_concurrent_streams", MAX_CALLS_PER_CONNECTION),
         # A second process on the port is a mistake to be told of, not a share of the load.

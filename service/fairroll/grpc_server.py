@@ -1,7 +1,7 @@
 """The gRPC door: bytes in, the use case called in process, bytes out.
 
 Handlers take and give bytes, since what the library's own decoding and encoding raise goes around every interceptor,
-with its text. The guard stands in each handler for the same reason.
+with its text. That boundary stands in each handler for the same reason.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import grpc
 from google.protobuf.message import Message
 from grpc.aio import EOF
 
+from fairroll.door import decode, new_call_id, status_of
 from fairroll.errors import RequestError, ServiceError
-from fairroll.guard import decode, new_call_id, status_of
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.reasons import Code
@@ -78,11 +78,11 @@ class GrpcDoor(grpc.GenericRpcHandler):
             f"/{SERVICE}/{name}": grpc.unary_unary_rpc_method_handler(handler) for name, handler in unary.items()
         }
         self._handlers[f"/{SERVICE}/StreamRolls"] = grpc.stream_stream_rpc_method_handler(
-            self._guarded("StreamRolls", self._stream_rolls)
+            self._answered("StreamRolls", self._stream_rolls)
         )
         # As a stream it answers callers of any kind.
         self._no_handler: grpc.RpcMethodHandler[Any, Any] = grpc.stream_stream_rpc_method_handler(
-            self._guarded(UNKNOWN_METHOD, _unknown)
+            self._answered(UNKNOWN_METHOD, _unknown)
         )
 
     def service(self, handler_call_details: grpc.HandlerCallDetails) -> grpc.RpcMethodHandler[Any, Any]:
@@ -96,9 +96,9 @@ class GrpcDoor(grpc.GenericRpcHandler):
             _refuse_late(context)
             return use(decode(message_class, body)).SerializeToString()
 
-        return self._guarded(method, answer)
+        return self._answered(method, answer)
 
-    def _guarded(
+    def _answered(
         self, method: str, answer: Callable[[Any, Context], Awaitable[Any]]
     ) -> Callable[[Any, Context], Awaitable[Any]]:
         """Wrap a handler: what it raises becomes a status, the call is counted and logged, and nothing leaks."""
@@ -112,7 +112,7 @@ class GrpcDoor(grpc.GenericRpcHandler):
             except asyncio.CancelledError:
                 code = Code.DEADLINE_EXCEEDED if _is_late(context) else Code.CANCELLED
                 raise
-            except Exception as error:  # noqa: BLE001  the last guard: no text of an exception reaches a caller
+            except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
                 status = status_of(error, call_id)
                 code = Code(status.code)
             finally:

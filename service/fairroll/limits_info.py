@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from fairroll import bundle, checks, guard, hashing, json_codec, receipt, session, session_message, stream_items
+from fairroll import bundle, checks, door, hashing, json_codec, receipt, session, session_message, stream_items
 from fairroll.v1 import service_pb2
 from fairroll_rules import limits
 from fairroll_rules.notation import limits as notation
@@ -13,7 +13,7 @@ _NAME = "Bytes of UTF-8 of "
 
 LIMITS: dict[str, tuple[int, str]] = {
     # One call.
-    "message_bytes": (guard.MAX_BODY_BYTES, "Bytes of a request, in protobuf or JSON."),
+    "message_bytes": (door.MAX_BODY_BYTES, "Bytes of a request, in protobuf or JSON."),
     "json_depth": (json_codec.MAX_DEPTH, "Levels of nesting of a JSON body."),
     "item_id_bytes": (stream_items.MAX_ITEM_ID_BYTES, f"{_NAME}the id of an item of a stream."),
     # One record.

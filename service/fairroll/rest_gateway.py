@@ -13,12 +13,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from fairroll import json_codec
+from fairroll.door import MAX_BODY_BYTES, log_failure, new_call_id
 from fairroll.errors import FairrollError, RequestError, code_of
-from fairroll.guard import MAX_BODY_BYTES, log_failure, new_call_id
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.problems import plain_problem, problem_response
 from fairroll.reasons import HTTP, Code
+from fairroll.rest_stream import LINES_TYPE, stream_rolls
 from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def make_app(roller: Roller, metrics: Metrics) -> FastAPI:
         return roller.roll(request, LOCAL_TENANT)
 
     def add(path: str, verb: str, method: str, handler: Handler) -> None:
-        app.add_api_route(path, _guarded(method, handler, metrics), methods=[verb], response_model=None)
+        app.add_api_route(path, _answered(method, handler, metrics), methods=[verb], response_model=None)
 
     def post(path: str, method: str, message: type[Message], call: Callable[[Any], Message]) -> None:
         add(path, "POST", method, _call_with_body(message, call))
@@ -52,6 +53,7 @@ def make_app(roller: Roller, metrics: Metrics) -> FastAPI:
         add(path, "GET", method, _call_without_body(call))
 
     post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
+    add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics))
     post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, roller.verify_receipt)
     post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, roller.parse_notation)
     get("/v1/systems", "ListSystems", lambda: roller.list_systems(service_pb2.ListSystemsRequest()))
@@ -69,7 +71,7 @@ def make_app(roller: Roller, metrics: Metrics) -> FastAPI:
 
 def _call_with_body(message: type[Message], call: Callable[[Any], Message]) -> Handler:
     async def handle(request: Request) -> Response:
-        _require_json(request)
+        _require(request, JSON_TYPE)
         answer = call(json_codec.loads(message, await _body(request)))
         return Response(json_codec.dumps(answer), 200, _NO_STORE, JSON_TYPE)
 
@@ -79,6 +81,14 @@ def _call_with_body(message: type[Message], call: Callable[[Any], Message]) -> H
 def _call_without_body(call: Callable[[], Message]) -> Handler:
     async def handle(_: Request) -> Response:
         return Response(json_codec.dumps(call()), 200, None, JSON_TYPE)
+
+    return handle
+
+
+def _stream(roll: Callable[[roll_pb2.RollRequest], roll_pb2.RollResponse], metrics: Metrics) -> Handler:
+    async def handle(request: Request) -> Response:
+        _require(request, LINES_TYPE, JSON_TYPE)
+        return stream_rolls(request, roll, lambda code: metrics.observe_item(DOOR, code))
 
     return handle
 
@@ -101,7 +111,7 @@ def _line_for_people(roll: Callable[[roll_pb2.RollRequest], roll_pb2.RollRespons
     return handle
 
 
-def _guarded(method: str, handler: Handler, metrics: Metrics) -> Handler:
+def _answered(method: str, handler: Handler, metrics: Metrics) -> Handler:
     """Wrap a handler: every error becomes a problem, every call is counted, and nothing leaks."""
 
     async def handle(request: Request) -> Response:
@@ -113,7 +123,7 @@ def _guarded(method: str, handler: Handler, metrics: Metrics) -> Handler:
         except ClientDisconnect:
             code = Code.CANCELLED
             return Response(status_code=HTTP[code])  # nobody is left to read it
-        except Exception as error:  # noqa: BLE001  the last guard: no text of an exception reaches a caller
+        except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
             code = code_of(error) if isinstance(error, FairrollError) else Code.INTERNAL
             if isinstance(error, FairrollError) and code is not Code.INTERNAL:
                 return problem_response(error)
@@ -141,10 +151,10 @@ def _starlette_problem(metrics: Metrics) -> Callable[[Request, Exception], Await
     return handle
 
 
-def _require_json(request: Request) -> None:
-    kind = request.headers.get("content-type", JSON_TYPE).partition(";")[0].strip().lower()
-    if kind != JSON_TYPE:
-        raise RequestError("MEDIA_TYPE_UNSUPPORTED", f"send {JSON_TYPE}", value=kind)
+def _require(request: Request, *types: str) -> None:
+    kind = request.headers.get("content-type", types[0]).partition(";")[0].strip().lower()
+    if kind not in types:
+        raise RequestError("MEDIA_TYPE_UNSUPPORTED", f"send {' or '.join(types)}", value=kind)
 
 
 async def _body(request: Request) -> bytes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from fairroll.door import new_call_id, status_of
 from fairroll.errors import FairrollError, RequestError
-from fairroll.guard import new_call_id, status_of
 from fairroll.reasons import Code
 from fairroll.v1.roll_pb2 import RollRequest, RollResponse
 from fairroll.v1.service_pb2 import StreamRollsRequest, StreamRollsResponse
@@ -22,7 +22,7 @@ def answer_item(
         item = read()
         item_id = _item_id(item)
         return StreamRollsResponse(item_id=item_id, receipt=_roll(item, roll)), Code.OK
-    except Exception as error:  # noqa: BLE001  the last guard: no text of an exception reaches a caller
+    except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
         status = status_of(error, new_call_id())
         return StreamRollsResponse(item_id=item_id, status=status), Code(status.code)
 

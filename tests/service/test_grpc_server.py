@@ -11,9 +11,9 @@ import grpc
 import pytest
 from google.rpc import status_pb2
 
+from fairroll.door import MAX_BODY_BYTES
 from fairroll.errors import FairrollError, RequestError
 from fairroll.grpc_server import GrpcDoor
-from fairroll.guard import MAX_BODY_BYTES
 from fairroll.metrics import Metrics
 from fairroll.reasons import TABLE, Code
 from fairroll.roll import Roller
@@ -184,7 +184,7 @@ def test_what_is_not_the_callers_business_is_answered_with_an_id_alone(
     assert (refusal.code, refusal.message) == (grpc.StatusCode.INTERNAL, f"internal error {call_id}")
     assert len(call_id) == 16
     assert SECRET not in repr(caught.value)
-    [logged] = [record for record in caplog.records if record.name == "fairroll.guard"]
+    [logged] = [record for record in caplog.records if record.name == "fairroll.door"]
     assert logged.__dict__["fields"] == {"id": call_id}
     assert logged.exc_info is not None
     assert logged.exc_info[1] is error

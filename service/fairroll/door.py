@@ -1,4 +1,4 @@
-"""The outermost guard of both doors: whatever is raised becomes a status that tells callers nothing of our insides."""
+"""What both doors share: reading a message, and the outermost boundary, where whatever is raised becomes a status."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ M = TypeVar("M", bound=Message)
 MAX_BODY_BYTES = 1024 * 1024
 """The largest message that either door reads."""
 
-_LOG = logging.getLogger("fairroll.guard")
+_LOG = logging.getLogger("fairroll.door")
 
 
 def new_call_id() -> str:

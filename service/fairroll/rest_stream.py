@@ -1,0 +1,110 @@
+"""`POST /v1/rolls:stream`: one JSON a line, both ways, in order.
+
+A client may send all and then read: lines that wait for their answer are kept, up to MAX_WAITING_BYTES; beyond that the
+service reads on as the client does.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from functools import partial
+
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+
+from fairroll import json_codec
+from fairroll.door import MAX_BODY_BYTES
+from fairroll.errors import RequestError
+from fairroll.stream_items import answer_item
+from fairroll.v1.roll_pb2 import RollRequest, RollResponse
+from fairroll.v1.service_pb2 import StreamRollsRequest
+
+LINES_TYPE = "application/x-ndjson"
+MAX_WAITING_BYTES = 8 * 1024 * 1024
+
+
+class _Lines:
+    """The lines of a body, read ahead of whoever takes them."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+        self._waiting: deque[bytes] = deque()
+        self._waiting_bytes = 0
+        self._ended = False
+        self._changed = asyncio.Condition()
+
+    async def read(self) -> None:
+        """Read the body to its end; to be run beside `take`."""
+        try:
+            rest = b""
+            async for chunk in self._request.stream():
+                *whole, rest = (rest + chunk).split(b"\n")
+                for line in whole:
+                    await self._put(line)
+                if len(rest) > MAX_BODY_BYTES:
+                    await self._put(rest)
+                    return
+            await self._put(rest)
+        except ClientDisconnect:
+            return
+        finally:
+            async with self._changed:
+                self._ended = True
+                self._changed.notify_all()
+
+    async def _put(self, line: bytes) -> None:
+        if not line.strip():
+            return
+        async with self._changed:
+            await self._changed.wait_for(lambda: self._waiting_bytes < MAX_WAITING_BYTES)
+            self._waiting.append(line)
+            self._waiting_bytes += len(line)
+            self._changed.notify_all()
+
+    async def take(self) -> AsyncIterator[bytes]:
+        """Yield the lines that are not blank."""
+        while True:
+            async with self._changed:
+                await self._changed.wait_for(lambda: self._waiting or self._ended)
+                if not self._waiting:
+                    return
+                line = self._waiting.popleft()
+                self._waiting_bytes -= len(line)
+                self._changed.notify_all()
+            yield line
+
+
+def stream_rolls(
+    request: Request, roll: Callable[[RollRequest], RollResponse], observe_item: Callable[[str], None]
+) -> StreamingResponse:
+    """Answer each line of the body with a line; `observe_item` is told the code of each."""
+    return StreamingResponse(_answers(request, roll, observe_item), media_type=LINES_TYPE, headers=_HEADERS)
+
+
+_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
+"""Rolls are not kept, and a proxy passes on each line as it comes."""
+
+
+async def _answers(
+    request: Request, roll: Callable[[RollRequest], RollResponse], observe_item: Callable[[str], None]
+) -> AsyncIterator[bytes]:
+    lines = _Lines(request)
+    reading = asyncio.create_task(lines.read())
+    try:
+        async for line in lines.take():
+            answer, code = answer_item(partial(_read, line), roll)
+            observe_item(code.name)
+            yield json_codec.dumps(answer) + b"\n"
+            # Other calls have their turn between two rolls of a stream.
+            await asyncio.sleep(0)
+    finally:
+        reading.cancel()
+
+
+def _read(line: bytes) -> StreamRollsRequest:
+    if len(line) > MAX_BODY_BYTES:
+        raise RequestError("BODY_TOO_LARGE", "the line is too large", limit="message_bytes", maximum=MAX_BODY_BYTES)
+    return json_codec.loads(StreamRollsRequest, line)
