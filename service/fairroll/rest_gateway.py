@@ -19,7 +19,7 @@ from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.problems import plain_problem, problem_response
 from fairroll.reasons import HTTP, Code
-from fairroll.rest_stream import LINES_TYPE, stream_rolls
+from fairroll.rest_stream import LINES_TYPE, StreamedRolls
 from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _call_without_body(call: Callable[[], Message]) -> Handler:
 def _stream(roll: Callable[[roll_pb2.RollRequest], roll_pb2.RollResponse], metrics: Metrics) -> Handler:
     async def handle(request: Request) -> Response:
         _require(request, LINES_TYPE, JSON_TYPE)
-        return stream_rolls(request, roll, lambda code: metrics.observe_item(DOOR, code))
+        return StreamedRolls(request, roll, lambda code: metrics.observe_item(DOOR, code))
 
     return handle
 

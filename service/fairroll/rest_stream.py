@@ -12,8 +12,9 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 
 from fastapi import Request
-from fastapi.responses import StreamingResponse
+from fastapi.responses import Response
 from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
 
 from fairroll import json_codec
 from fairroll.door import MAX_BODY_BYTES
@@ -45,15 +46,22 @@ class _Lines:
                 for line in whole:
                     await self._put(line)
                 if len(rest) > MAX_BODY_BYTES:
-                    await self._put(rest)
-                    return
+                    break
             await self._put(rest)
         except ClientDisconnect:
+            await self._end(gone=True)
             return
-        finally:
-            async with self._changed:
-                self._ended = True
-                self._changed.notify_all()
+        await self._end(gone=False)
+        # All is read; what comes now can only be that the client goes away.
+        await self._request.receive()
+        await self._end(gone=True)
+
+    async def _end(self, *, gone: bool) -> None:
+        async with self._changed:
+            self._ended = True
+            if gone:
+                self._waiting.clear()
+            self._changed.notify_all()
 
     async def _put(self, line: bytes) -> None:
         if not line.strip():
@@ -77,31 +85,45 @@ class _Lines:
             yield line
 
 
-def stream_rolls(
-    request: Request, roll: Callable[[RollRequest], RollResponse], observe_item: Callable[[str], None]
-) -> StreamingResponse:
-    """Answer each line of the body with a line; `observe_item` is told the code of each."""
-    return StreamingResponse(_answers(request, roll, observe_item), media_type=LINES_TYPE, headers=_HEADERS)
+class StreamedRolls(Response):
+    """The answer to a stream: each line of the body is answered with a line, while the body still comes.
 
+    Starlette's own streaming response takes what comes in for itself, to see the client go.
+    """
 
-_HEADERS = {"cache-control": "no-store", "x-accel-buffering": "no"}
-"""Rolls are not kept, and a proxy passes on each line as it comes."""
+    media_type = LINES_TYPE
 
+    def __init__(
+        self,
+        request: Request,
+        roll: Callable[[RollRequest], RollResponse],
+        observe_item: Callable[[str], None],
+    ) -> None:
+        """Answer the lines of `request` with `roll`; `observe_item` is told the code of each."""
+        # A proxy passes on each line as it comes.
+        super().__init__(headers={"cache-control": "no-store", "x-accel-buffering": "no"})
+        del self.headers["content-length"]
+        self._lines = _Lines(request)
+        self._roll = roll
+        self._observe_item = observe_item
 
-async def _answers(
-    request: Request, roll: Callable[[RollRequest], RollResponse], observe_item: Callable[[str], None]
-) -> AsyncIterator[bytes]:
-    lines = _Lines(request)
-    reading = asyncio.create_task(lines.read())
-    try:
-        async for line in lines.take():
-            answer, code = answer_item(partial(_read, line), roll)
-            observe_item(code.name)
-            yield json_codec.dumps(answer) + b"\n"
-            # Other calls have their turn between two rolls of a stream.
-            await asyncio.sleep(0)
-    finally:
-        reading.cancel()
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  the request receives
+        """Send the answers."""
+        reading = asyncio.create_task(self._lines.read())
+        try:
+            await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+            async for line in self._lines.take():
+                await send({"type": "http.response.body", "body": self._answer(line), "more_body": True})
+                # Other calls have their turn between two rolls of a stream.
+                await asyncio.sleep(0)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        finally:
+            reading.cancel()
+
+    def _answer(self, line: bytes) -> bytes:
+        answer, code = answer_item(partial(_read, line), self._roll)
+        self._observe_item(code.name)
+        return json_codec.dumps(answer) + b"\n"
 
 
 def _read(line: bytes) -> StreamRollsRequest:
