@@ -42,6 +42,6 @@ def _answer(text: bytes) -> Bundle:
     # People read the record beside the envelope, and only the envelope is signed.
     if serialise(answer.record) != bundle.envelope.payload:
         raise RequestError("RECORD_DIFFERS", "the record shown is not the one that was signed", field="record")
-    if False:
+    if answer.digest != bundle.envelope.digest:
         raise RequestError("DIGEST_DIFFERS", "the digest shown is not the envelope's", field="digest")
     return bundle
