@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import count
+from typing import Any
 
 import pytest
 
@@ -267,11 +268,11 @@ def at_seq(seq: int, **members: str) -> Callable[[Request], object]:
     return change
 
 
-def contribution(**members: object) -> Callable[[Request], object]:
-    return lambda asked: asked.session.contributions.add(**members)  # type: ignore[arg-type]  # rows are of any type
+def contribution(**members: Any) -> Callable[[Request], object]:  # noqa: ANN401  rows are of any type
+    return lambda asked: asked.session.contributions.add(**members)
 
 
-def resolution(**members: object) -> Callable[[Request], object]:
+def resolution(**members: Any) -> Callable[[Request], object]:  # noqa: ANN401  rows are of any type
     def change(asked: Request) -> None:
         roll = fortune_doom_pb2.FortuneDoomCheck.ResolutionRoll(**members)
         check = asked.checks.add(fortune_doom=fortune_doom_pb2.FortuneDoomCheck(resolution_roll=roll))
