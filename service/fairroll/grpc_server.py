@@ -36,6 +36,7 @@ from fairroll.v1.service_pb2 import (
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext
 
+    from fairroll.callers import Callers
     from fairroll.metrics import Metrics
     from fairroll.roll import Roller
 
@@ -45,8 +46,7 @@ Q = TypeVar("Q", bound=Message)
 
 DOOR = "grpc"
 SERVICE = DESCRIPTOR.services_by_name["RollService"].full_name
-LOCAL_TENANT = "local"
-"""Whose rolls those of anonymous callers are."""
+API_KEY = "x-api-key"
 TURNS_TO_CANCEL = 3
 STATUS_DETAILS = "grpc-status-details-bin"
 
@@ -61,18 +61,19 @@ class GrpcDoor(grpc.GenericRpcHandler):
         streams_end: when streams are asked to go elsewhere, in the loop's time; None until the process drains.
     """
 
-    def __init__(self, roller: Roller, metrics: Metrics) -> None:
-        """Call `roller`, count with `metrics`."""
+    def __init__(self, roller: Roller, metrics: Metrics, callers: Callers) -> None:
+        """Call `roller` for `callers`, count with `metrics`."""
         self.streams_end: float | None = None
         self._roller = roller
         self._metrics = metrics
+        self._callers = callers
         unary = {
-            "Roll": self._unary("Roll", RollRequest, lambda request: roller.roll(request, LOCAL_TENANT)),
-            "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, roller.verify_receipt),
-            "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, roller.parse_notation),
-            "ListSystems": self._unary("ListSystems", ListSystemsRequest, roller.list_systems),
-            "GetLimits": self._unary("GetLimits", GetLimitsRequest, roller.get_limits),
-            "GetKeyList": self._unary("GetKeyList", GetKeyListRequest, roller.get_key_list),
+            "Roll": self._unary("Roll", RollRequest, roller.roll),
+            "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _known(roller.verify_receipt)),
+            "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, _known(roller.parse_notation)),
+            "ListSystems": self._public("ListSystems", ListSystemsRequest, roller.list_systems),
+            "GetLimits": self._public("GetLimits", GetLimitsRequest, roller.get_limits),
+            "GetKeyList": self._public("GetKeyList", GetKeyListRequest, roller.get_key_list),
         }
         self._handlers: dict[str, grpc.RpcMethodHandler[Any, Any]] = {
             f"/{SERVICE}/{name}": grpc.unary_unary_rpc_method_handler(handler) for name, handler in unary.items()
@@ -90,13 +91,33 @@ class GrpcDoor(grpc.GenericRpcHandler):
         return self._handlers.get(handler_call_details.method, self._no_handler)
 
     def _unary(
+        self, method: str, message_class: type[Q], use: Callable[[Q, str], Message]
+    ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        """Return the handler of a call that is made as a tenant."""
+
+        async def answer(body: bytes, context: Context) -> bytes:
+            _refuse_late(context)
+            tenant = self._tenant(context)
+            return use(decode(message_class, body), tenant).SerializeToString()
+
+        return self._answered(method, answer)
+
+    def _public(
         self, method: str, message_class: type[Q], use: Callable[[Q], Message]
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
+        """Return the handler of a call that needs no credential: what an auditor asks."""
+
         async def answer(body: bytes, context: Context) -> bytes:
             _refuse_late(context)
             return use(decode(message_class, body)).SerializeToString()
 
         return self._answered(method, answer)
+
+    def _tenant(self, context: Context) -> str:
+        if self._callers.anonymous:
+            return self._callers.tenant_of(None)
+        shown = dict(context.invocation_metadata() or ()).get(API_KEY)
+        return self._callers.tenant_of(shown if isinstance(shown, str) else None)
 
     def _answered(
         self, method: str, answer: Callable[[Any, Context], Awaitable[Any]]
@@ -126,9 +147,10 @@ class GrpcDoor(grpc.GenericRpcHandler):
 
     async def _stream_rolls(self, _requests: object, context: Context) -> None:
         """Answer items one after another: in order by nature, and a client that does not read is not read from."""
+        tenant = self._tenant(context)
         while (body := await context.read()) is not _END:
             _refuse_late(context)
-            await context.write(self._answer_item(body).SerializeToString())
+            await context.write(self._answer_item(body, tenant).SerializeToString())
             if self.streams_end is not None and asyncio.get_running_loop().time() > self.streams_end:
                 raise ServiceError("DRAINING", "the process is shutting down; ask the rest again elsewhere")
         # A call that was given up looks like one that has ended, until the loop has turned: count it as what it is.
@@ -136,12 +158,17 @@ class GrpcDoor(grpc.GenericRpcHandler):
             await asyncio.sleep(0)
         _refuse_late(context)
 
-    def _answer_item(self, body: bytes) -> StreamRollsResponse:
+    def _answer_item(self, body: bytes, tenant: str) -> StreamRollsResponse:
         answer, code = answer_item(
-            lambda: decode(StreamRollsRequest, body), lambda request: self._roller.roll(request, LOCAL_TENANT)
+            lambda: decode(StreamRollsRequest, body), lambda request: self._roller.roll(request, tenant)
         )
         self._metrics.observe_item(DOOR, code.name)
         return answer
+
+
+def _known(use: Callable[[Q], Message]) -> Callable[[Q, str], Message]:
+    """Return a use that any known caller may have, whatever the tenant."""
+    return lambda request, _: use(request)
 
 
 async def _unknown(_requests: object, _context: Context) -> None:

@@ -14,6 +14,7 @@ from types import FrameType
 
 from fairroll import supervisor
 from fairroll.admin import Readiness, make_admin
+from fairroll.callers import Callers
 from fairroll.errors import FairrollError, SettingsError
 from fairroll.grpc_listener import GrpcListener
 from fairroll.grpc_server import GrpcDoor
@@ -43,10 +44,13 @@ def serve(settings: Settings | None = None) -> int:
     try:
         settings = settings if settings is not None else load_settings()
         set_up_logs(settings.log_format)
-        refuse_beyond_loopback(settings)
+        # Before keys are made that could not be used.
+        refuse_beyond_loopback(settings, development=False)
+        callers = Callers(settings.api_keys)
         keys, made = open_keys(settings)
+        refuse_beyond_loopback(settings, development=keys.development)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            return runner.run(_serve(settings, keys, keys_made=made))
+            return runner.run(_serve(settings, keys, callers, keys_made=made))
     except FairrollError as error:
         print(f"fairroll: {error.message} ({error.reason})", file=sys.stderr)  # noqa: T201  it speaks to the operator
         return EXIT_USE
@@ -120,17 +124,18 @@ class _Process:
         return await supervisor.end(tasks, self.settings.stop_seconds)
 
 
-async def _serve(settings: Settings, keys: ServiceKeys, *, keys_made: bool) -> int:
+async def _serve(settings: Settings, keys: ServiceKeys, callers: Callers, *, keys_made: bool) -> int:
     metrics = Metrics()
     readiness = Readiness()
     roller = MeasuredRoller(keys, metrics)
 
+    rest = make_app(roller, metrics, callers, settings.cors_origins)
     grace = settings.stop_seconds
     process = _Process(
         settings,
         readiness,
-        GrpcListener(GrpcDoor(roller, metrics), settings),
-        HttpListener(make_app(roller, metrics), settings.rest_address, "FAIRROLL_REST_ADDRESS", grace),
+        GrpcListener(GrpcDoor(roller, metrics, callers), settings),
+        HttpListener(rest, settings.rest_address, "FAIRROLL_REST_ADDRESS", grace),
         HttpListener(make_admin(metrics.registry, readiness), settings.admin_address, "FAIRROLL_ADMIN_ADDRESS", grace),
     )
     stop = asyncio.Event()

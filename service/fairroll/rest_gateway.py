@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
 from google.protobuf.message import Message
 from starlette.exceptions import HTTPException
+from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 from fairroll import json_codec
@@ -23,39 +26,50 @@ from fairroll.rest_stream import LINES_TYPE, StreamedRolls
 from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 
 if TYPE_CHECKING:
+    from fairroll.callers import Callers
     from fairroll.metrics import Metrics
     from fairroll.roll import Roller
 
 DOOR = "rest"
 JSON_TYPE = "application/json"
-LOCAL_TENANT = "local"
-"""Whose rolls those of anonymous callers are."""
+API_KEY = "x-api-key"
+FRESH_SECONDS = 60
+"""How long a cache may show what seldom changes (keys, systems, limits) before it asks again by ETag."""
 
 _NO_STORE = {"cache-control": "no-store"}
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
+Use: TypeAlias = Callable[[Any, str], Message]
+"""A call made as a tenant: message and tenant in, message out."""
 
 
-def make_app(roller: Roller, metrics: Metrics) -> FastAPI:
-    """Return the gateway as an ASGI application that calls `roller` and counts with `metrics`."""
+def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: Sequence[str] = ()) -> FastAPI:
+    """Return the gateway as an ASGI application.
+
+    Args:
+        roller: the use case.
+        metrics: counts the calls.
+        callers: who they may be.
+        cors_origins: the origins of pages that may call, such as `https://table.example`.
+    """
     app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None)
-
-    def roll(request: roll_pb2.RollRequest) -> roll_pb2.RollResponse:
-        return roller.roll(request, LOCAL_TENANT)
 
     def add(path: str, verb: str, method: str, handler: Handler) -> None:
         app.add_api_route(path, _answered(method, handler, metrics), methods=[verb], response_model=None)
 
-    def post(path: str, method: str, message: type[Message], call: Callable[[Any], Message]) -> None:
-        add(path, "POST", method, _call_with_body(message, call))
+    def post(path: str, method: str, message: type[Message], use: Use) -> None:
+        add(path, "POST", method, _call_with_body(message, use, callers))
 
     def get(path: str, method: str, call: Callable[[], Message]) -> None:
         add(path, "GET", method, _call_without_body(call))
 
-    post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
-    add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics))
-    post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, roller.verify_receipt)
-    post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, roller.parse_notation)
+    def known(call: Callable[[Any], Message]) -> Use:
+        return lambda request, _: call(request)
+
+    post("/v1/rolls", "Roll", roll_pb2.RollRequest, roller.roll)
+    add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roller, metrics, callers))
+    post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, known(roller.verify_receipt))
+    post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, known(roller.parse_notation))
     get("/v1/systems", "ListSystems", lambda: roller.list_systems(service_pb2.ListSystemsRequest()))
     get("/v1/limits", "GetLimits", lambda: roller.get_limits(service_pb2.GetLimitsRequest()))
     get("/v1/keys", "GetKeyList", lambda: roller.get_key_list(service_pb2.GetKeyListRequest()))
@@ -64,49 +78,72 @@ def make_app(roller: Roller, metrics: Metrics) -> FastAPI:
         "GetKeyList",
         lambda: roller.get_key_list(service_pb2.GetKeyListRequest()).envelope,
     )
-    add("/v1/roll", "POST", "Roll", _line_for_people(roll))
+    add("/v1/roll", "POST", "Roll", _line_for_people(roller, callers))
     app.add_exception_handler(HTTPException, _starlette_problem(metrics))
+    if cors_origins:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=cors_origins,
+            allow_methods=["GET", "POST"],
+            allow_headers=["content-type", API_KEY],
+            expose_headers=["etag"],
+            max_age=3600,
+        )
     return app
 
 
-def _call_with_body(message: type[Message], call: Callable[[Any], Message]) -> Handler:
+def _tenant(request: Request, callers: Callers) -> str:
+    return callers.tenant_of(request.headers.get(API_KEY))
+
+
+def _call_with_body(message: type[Message], use: Use, callers: Callers) -> Handler:
     async def handle(request: Request) -> Response:
+        tenant = _tenant(request, callers)
         _require(request, JSON_TYPE)
-        answer = call(json_codec.loads(message, await _body(request)))
+        answer = use(json_codec.loads(message, await _body(request)), tenant)
         return Response(json_codec.dumps(answer), 200, _NO_STORE, JSON_TYPE)
 
     return handle
 
 
 def _call_without_body(call: Callable[[], Message]) -> Handler:
-    async def handle(_: Request) -> Response:
-        return Response(json_codec.dumps(call()), 200, None, JSON_TYPE)
+    """Return the handler of a public call whose answer seldom changes: what an auditor asks."""
+
+    async def handle(request: Request) -> Response:
+        body = json_codec.dumps(call())
+        etag = f'"{sha256(body).hexdigest()[:32]}"'
+        headers = {"etag": etag, "cache-control": f"public, max-age={FRESH_SECONDS}"}
+        if etag in request.headers.get("if-none-match", ""):
+            return Response(b"", 304, headers)
+        return Response(body, 200, headers, JSON_TYPE)
 
     return handle
 
 
-def _stream(roll: Callable[[roll_pb2.RollRequest], roll_pb2.RollResponse], metrics: Metrics) -> Handler:
+def _stream(roller: Roller, metrics: Metrics, callers: Callers) -> Handler:
     async def handle(request: Request) -> Response:
+        tenant = _tenant(request, callers)
         _require(request, LINES_TYPE, JSON_TYPE)
+        roll = partial(roller.roll, tenant=tenant)
         return StreamedRolls(request, roll, lambda code: metrics.observe_item(DOOR, code))
 
     return handle
 
 
-def _line_for_people(roll: Callable[[roll_pb2.RollRequest], roll_pb2.RollResponse]) -> Handler:
+def _line_for_people(roller: Roller, callers: Callers) -> Handler:
     """`curl -d '4d6kh3' .../v1/roll`: the body is notation, whatever its type says; the answer is text."""
 
     async def handle(request: Request) -> Response:
+        tenant = _tenant(request, callers)
         try:
             text = (await _body(request)).decode()
         except UnicodeDecodeError:
             raise RequestError("TEXT_INVALID", "the notation is not UTF-8", field="text") from None
         check = roll_pb2.Check(notation=notation_pb2.NotationCheck(text=text))
-        answer = roll(roll_pb2.RollRequest(checks=[check]))
+        answer = roller.roll(roll_pb2.RollRequest(checks=[check]), tenant)
         if JSON_TYPE in request.headers.get("accept", ""):
             return Response(json_codec.dumps(answer), 200, _NO_STORE, JSON_TYPE)
-        text = f"{answer.texts[0].plain}\nreceipt {answer.digest}\n"
-        return PlainTextResponse(text, 200, _NO_STORE)
+        return PlainTextResponse(f"{answer.texts[0].plain}\nreceipt {answer.digest}\n", 200, _NO_STORE)
 
     return handle
 

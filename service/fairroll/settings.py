@@ -11,6 +11,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 from fairroll.errors import SettingsError
 
 _ADDRESS = compile_pattern(r"(?:\[([0-9A-Fa-f:.]+)\]|([^\[\]:]+)):([0-9]{1,5})")
+_ORIGIN = compile_pattern(r"https?://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 
 class Address(NamedTuple):
@@ -45,6 +46,21 @@ def parse_address(value: object) -> Address:
     return Address(match[1] or match[2], int(match[3]))
 
 
+def parse_origins(value: object) -> tuple[str, ...]:
+    """Read `https://table.example,http://localhost:5173`; `*` is every page's origin.
+
+    Raises:
+        ValueError: one is not the origin of a page.
+    """
+    if isinstance(value, tuple):
+        return value
+    origins = tuple(part.strip() for part in str(value).split(",") if part.strip())
+    for origin in origins:
+        if origin != "*" and not _ORIGIN.fullmatch(origin):
+            raise ValueError("write origins as https://host or http://host:port, separated by commas")
+    return origins
+
+
 # NoDecode: pydantic-settings would read a tuple as JSON.
 Listen = Annotated[Address, NoDecode, BeforeValidator(parse_address)]
 Seconds = Annotated[float, Field(ge=0, le=3600)]
@@ -58,6 +74,8 @@ class Settings(BaseSettings):
         rest_address: where REST listens.
         admin_address: where /metrics, /livez and /readyz are.
         keys: the key directory; development keys are made in it where it holds none.
+        api_keys: the file of API keys; unset, callers are anonymous.
+        cors_origins: origins of web pages that may call REST, separated by commas.
         origin: the service's name, 1..200 bytes; part of every session, and the key list's own.
         log_format: `plain` for people, `json` for machines; on stderr, a line a call.
         drain_seconds: from SIGTERM until nothing new is taken, while health and /readyz already say no.
@@ -73,6 +91,8 @@ class Settings(BaseSettings):
     rest_address: Listen = Address("127.0.0.1", 8080)
     admin_address: Listen = Address("127.0.0.1", 9090)
     keys: Path = Path("var/keys")
+    api_keys: Path | None = None
+    cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_origins)] = ()
     origin: Annotated[str, Field(min_length=1, max_length=200)] = "localhost/v1"
     log_format: Literal["plain", "json"] = "plain"
     drain_seconds: Seconds = 2.0
@@ -94,16 +114,27 @@ def load_settings() -> Settings:
         raise SettingsError("SETTINGS_INVALID", "; ".join(wrong)) from None
 
 
-def refuse_beyond_loopback(settings: Settings) -> None:
-    """Return if only this machine can reach the service: its callers have no credentials yet.
+def refuse_beyond_loopback(settings: Settings, *, development: bool) -> None:
+    """Return if only this machine can reach the service, or if callers are known and the keys are real.
+
+    Args:
+        settings: where it listens, and whether there is a file of API keys.
+        development: whether its keys were made for trying things out.
 
     Raises:
         SettingsError: NOT_LOOPBACK, with every address that others could reach.
     """
     listens = {name: getattr(settings, name) for name in ("grpc_address", "rest_address", "admin_address")}
     reachable = [f"FAIRROLL_{name.upper()}={listen}" for name, listen in listens.items() if not listen.is_loopback]
-    if reachable:
+    if not reachable:
+        return
+    causes = []
+    if settings.api_keys is None:
+        causes.append("callers are anonymous (no FAIRROLL_API_KEYS)")
+    if development:
+        causes.append("the keys are development keys")
+    if causes:
         raise SettingsError(
             "NOT_LOOPBACK",
-            f"callers are anonymous, so the service listens on loopback addresses only, not on {', '.join(reachable)}",
+            f"{' and '.join(causes)}, so the service listens on loopback addresses only, not on {', '.join(reachable)}",
         )

@@ -10,6 +10,7 @@ from typing import Any, cast
 import grpc
 from google.rpc import error_details_pb2, status_pb2
 
+from fairroll.callers import Callers
 from fairroll.grpc_listener import GrpcListener
 from fairroll.grpc_server import GrpcDoor
 from fairroll.metrics import Metrics
@@ -85,7 +86,7 @@ def running_door(roller: ToldRoller) -> Iterator[RunningDoor]:
 
     async def open_door() -> GrpcListener:
         settings = Settings(grpc_address=Address("127.0.0.1", 0))
-        listener = GrpcListener(GrpcDoor(cast("Roller", roller), metrics), settings)
+        listener = GrpcListener(GrpcDoor(cast("Roller", roller), metrics, Callers(None)), settings)
         await listener.start()
         return listener
 

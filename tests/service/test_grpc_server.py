@@ -11,6 +11,7 @@ import grpc
 import pytest
 from google.rpc import status_pb2
 
+from fairroll.callers import Callers
 from fairroll.door import MAX_BODY_BYTES
 from fairroll.errors import FairrollError, RequestError
 from fairroll.grpc_server import GrpcDoor
@@ -246,7 +247,7 @@ def test_a_request_past_its_deadline_is_not_rolled() -> None:
 async def test_a_call_whose_turn_comes_too_late_says_so() -> None:
     roller = ToldRoller()
     context = LateContext()
-    handler = GrpcDoor(cast("Roller", roller), Metrics()).service(details(ROLL))
+    handler = GrpcDoor(cast("Roller", roller), Metrics(), Callers(None)).service(details(ROLL))
     with pytest.raises(Aborted):
         await cast("Any", handler).unary_unary(b"", context)
     refusal = read_refusal(status_pb2.Status.FromString(context.trailers["grpc-status-details-bin"]))
@@ -281,7 +282,7 @@ async def test_a_call_that_is_cancelled_stays_cancelled_and_is_counted() -> None
             raise asyncio.CancelledError
 
     metrics = Metrics()
-    handler = GrpcDoor(cast("Roller", ToldRoller()), metrics).service(details(STREAM_ROLLS))
+    handler = GrpcDoor(cast("Roller", ToldRoller()), metrics, Callers(None)).service(details(STREAM_ROLLS))
     with pytest.raises(asyncio.CancelledError):
         await cast("Any", handler).stream_stream(None, Patient())
     labels = {"door": "grpc", "method": "StreamRolls", "code": "CANCELLED"}

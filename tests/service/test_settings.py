@@ -23,7 +23,7 @@ def test_without_an_environment_the_ports_of_the_readme_are_taken() -> None:
         "127.0.0.1:9090",
     ]
     assert (settings.origin, settings.keys) == ("localhost/v1", Path("var/keys"))
-    refuse_beyond_loopback(settings)
+    refuse_beyond_loopback(settings, development=True)
 
 
 def test_each_setting_is_read_from_its_variable(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +74,7 @@ def test_what_is_no_address_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.255.0.9", "::1", "localhost"])
 def test_loopback_addresses_are_served(host: str) -> None:
-    refuse_beyond_loopback(Settings(grpc_address=Address(host, 1)))
+    refuse_beyond_loopback(Settings(grpc_address=Address(host, 1)), development=True)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_loopback_addresses_are_served(host: str) -> None:
 @pytest.mark.parametrize("name", ["grpc_address", "rest_address", "admin_address"])
 def test_any_other_address_is_refused_by_its_variable(name: str, host: str) -> None:
     with pytest.raises(SettingsError) as caught:
-        refuse_beyond_loopback(Settings.model_validate({name: Address(host, 1)}))
+        refuse_beyond_loopback(Settings.model_validate({name: Address(host, 1)}), development=False)
     assert caught.value.reason == "NOT_LOOPBACK"
     assert f"FAIRROLL_{name.upper()}=" in caught.value.message
 
@@ -94,4 +94,28 @@ def test_the_page_on_configuration_names_every_setting_and_what_it_is_when_unset
         tuple(cell.strip(" `") for cell in line.split("|")[1:3]) for line in page.splitlines() if "`FAIRROLL_" in line
     ]
     settings = Settings()
-    assert rows == [(f"FAIRROLL_{name.upper()}", str(getattr(settings, name))) for name in Settings.model_fields]
+    unset = {name: getattr(settings, name) for name in Settings.model_fields}
+    # What is nothing when it is unset stands as an empty cell.
+    assert rows == [(f"FAIRROLL_{name.upper()}", str(value) if value else "") for name, value in unset.items()]
+
+
+def test_known_callers_and_real_keys_may_be_reached_from_elsewhere() -> None:
+    settings = Settings(grpc_address=Address("0.0.0.0", 1), api_keys=Path("api-keys.json"))
+    refuse_beyond_loopback(settings, development=False)
+
+
+def test_development_keys_stay_on_loopback_whoever_calls() -> None:
+    settings = Settings(rest_address=Address("0.0.0.0", 1), api_keys=Path("api-keys.json"))
+    with pytest.raises(SettingsError, match="development keys"):
+        refuse_beyond_loopback(settings, development=True)
+
+
+def test_origins_of_pages_are_a_list(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRROLL_CORS_ORIGINS", "https://table.example, http://localhost:5173")
+    assert load_settings().cors_origins == ("https://table.example", "http://localhost:5173")
+
+
+def test_what_is_no_origin_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRROLL_CORS_ORIGINS", "https://table.example/path")
+    with pytest.raises(SettingsError, match="FAIRROLL_CORS_ORIGINS"):
+        load_settings()
