@@ -63,6 +63,8 @@ def table(rows: list[Row]) -> str:
     widths = [max(len(line[column]) for line in lines) for column in range(6)]
     return "\n".join(
         # Numbers to the right, words to the left.
-        "  ".join(f"{cell:{'>' if 1 <= column <= 3 else '<'}{widths[column]}}" for column, cell in enumerate(line))
+        "  ".join(
+            f"{cell:{'>' if 1 <= column <= 3 else '<'}{widths[column]}}" for column, cell in enumerate(line)
+        ).rstrip()
         for line in lines
     )

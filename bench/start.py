@@ -71,7 +71,7 @@ def _roll_seconds(folder: str) -> float:
     }
     start = perf_counter()
     with subprocess.Popen(
-        [sys.executable, "-m", "fairroll.cli", "serve"], env=environment, cwd=folder, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "fairroll.cli", "serve"], env=environment, stderr=subprocess.DEVNULL
     ) as service:
         try:
             while not _answered(port):
