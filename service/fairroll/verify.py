@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Generator, Iterable
 from dataclasses import dataclass
+from re import ASCII
+from re import compile as compile_pattern
 from typing import Any
 
 from fairroll import ecvrf, hashing
@@ -27,6 +29,8 @@ from fairroll.v1 import roll_pb2
 from fairroll_rules.errors import RuleError
 from fairroll_rules.limits import MAX_DRAWS
 from fairroll_rules.systems import systems
+
+_ENGINE = compile_pattern(r"([a-z0-9_]+)/[1-9][0-9]{0,8}", ASCII)
 
 LEVEL = "L0"
 RESTS_ON = (
@@ -368,6 +372,9 @@ def _recompute(record: roll_pb2.RollRecord, beta: bytes) -> Iterable[roll_pb2.Ou
     draws = 0
     engines = _engines()
     for index, (message, recorded) in enumerate(zip(record.request.checks, record.outcomes, strict=True)):
+        engine = _ENGINE.fullmatch(recorded.engine)
+        if engine is None or engine[1] != message.WhichOneof("system"):
+            raise _differs(index, "engine", "the engine is not one of the check's system")
         if recorded.engine in engines and recorded.status != roll_pb2.CHECK_STATUS_PENDING:
             yield _compare(message, recorded, beta, index, draws)
         else:
