@@ -5,6 +5,7 @@ input := (repeat | expression) comment?
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from typing import TypeVar
 
@@ -44,6 +45,7 @@ FUDGE_ONE = (-1, 0, 0, 0, 0, 1)
 
 _N = TypeVar("_N", bound=Node)
 
+_REPEATS = re.compile(r"x\s*\{")
 _BINDING = {"+": 10, "-": 10, "*": 20, "/": 20, "%": 20, "^": 40}
 _SIGN_BINDING = 30
 _REMEMBERED = 1_024
@@ -391,21 +393,23 @@ class _Parser(ModifierParser):
     def _no_operator(self, *closing: str) -> CheckError:
         """Return the error for what can follow no operand."""
         scan = self.scan
-        span = scan.next_span()
+        start = scan.at
         comparison = scan.compare()
         if comparison:
             return refuse(
                 "COMPARES_TOTAL",
                 f"{comparison} compares the dice of a pool, not a total",
-                span,
+                Span(start, start + len(comparison)),
                 hint="compare outside the roll, or count on the pool itself: 10d10>=8",
                 value=comparison,
             )
+        if _REPEATS.match(scan.folded, scan.at):
+            return scan.unexpected("an operand", "an operator", hint="a repeat is the whole input: 6x{4d6kh3}")
         if scan.peek() == "!" or self.reading.modifiers.get(_longest(scan)):
             return refuse(
                 "MODIFIER_MISPLACED",
                 f"{scan.next_text()} must directly follow a pool or a group",
-                span,
+                scan.next_span(),
                 expected=("an operator", *closing),
                 hint="a label goes after the modifiers; a set of totals is a group: {a, b}kh1",
             )

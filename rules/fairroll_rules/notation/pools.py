@@ -290,19 +290,27 @@ def _cut(values: tuple[Exact, ...], count: int, *, top: bool) -> tuple[Exact, ..
 
 
 def _count(looker: Looker, pile: Pile, counts: list[Count]) -> Pile:
+    points = [(count, looker.fixed(count.compare.value)) for count in counts]
+    if pile.ranked is not None:
+        worths = [_worth(points, low, high) for low, high in zip(*pile.ranked, strict=True)]
+        return replace(pile, counted=(sum([low for low, _ in worths]), sum([high for _, high in worths])))
+    return replace(pile, counted=_times((pile.least, pile.most), *_worth(points, pile.low, pile.high)))
+
+
+def _worth(points: list[tuple[Count, Exact]], low: Exact, high: Exact) -> tuple[int, int]:
+    """Return the least and the most that a value between the ends counts for, failures subtracted."""
     ends: dict[bool, tuple[int, int]] = {False: (0, 0), True: (0, 0)}
-    for count in counts:
-        point = looker.fixed(count.compare.value)
+    for count, point in points:
         test = tester(count.compare.operator, point)
-        near = [each for each in (point - 1, point, point + 1) if pile.low <= each <= pile.high]
-        held = [test(each) for each in (pile.low, pile.high, *near)]
+        # What holds changes only next to the point: the ends and its neighbours show all.
+        near = [each for each in (point - 1, point, point + 1) if low <= each <= high]
+        held = [test(each) for each in (low, high, *near)]
         least, most = ends[count.failure]
         ends[count.failure] = (
             max(least, count.weight if all(held) else 0),
             max(most, count.weight if any(held) else 0),
         )
-    each = ends[False][0] - ends[True][1], ends[False][1] - ends[True][0]
-    return replace(pile, counted=_times((pile.least, pile.most), *each))
+    return ends[False][0] - ends[True][1], ends[False][1] - ends[True][0]
 
 
 def _times(count: tuple[int, int], low: Exact, high: Exact) -> Ends:

@@ -24,7 +24,9 @@ _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _COMPARE = re.compile(r">=|<=|<>|[<>=]")
 _DICE = re.compile(r"d(?:%|f(?:\.1(?![0-9]))?|(?![a-z]))")
 # Longest first. An explosion ends before a compare point; `u` and `x` before their once.
-_MODIFIER = re.compile(r"!!?p?o?|xo?|rr|ro|r|kh|kl|k|dh|dl|d|min|max|uo?|cs|cf|sa|sd|s|f")
+_MODIFIER_WORD = r"xo?|rr|ro|r|kh|kl|k|dh|dl|d|min|max|uo?|cs|cf|sa|sd|s|f"
+_MODIFIER = re.compile(rf"!!?p?o?|{_MODIFIER_WORD}")
+_MODIFIER_WORDS = re.compile(rf"(?:{_MODIFIER_WORD})+(?![a-z])")
 
 
 class Scanner:
@@ -133,8 +135,8 @@ class Scanner:
     def modifier(self) -> str:
         """`modifier := the longest spelling of a modifier; the empty string where none comes next`."""
         match = _MODIFIER.match(self.folded, self.at)
-        if match is None:
-            return ""
+        if match is None or not (match[0][0] == "!" or _MODIFIER_WORDS.match(self.folded, self.at)):
+            return ""  # a word that only begins like a modifier is named as a whole
         self._end(match)
         return match[0]
 
