@@ -6,15 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 
-from google.protobuf.descriptor_pb2 import DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import (
+    DescriptorProto,
+    EnumDescriptorProto,
+    FileDescriptorProto,
+    FileDescriptorSet,
+    ServiceDescriptorProto,
+)
 
-_MESSAGES, _ENUMS = 4, 5  # numbers of fields in FileDescriptorProto, of which source locations are made
+_MESSAGES, _ENUMS, _SERVICES = 4, 5, 6  # numbers of fields in FileDescriptorProto, of which source locations are made
 _FIELDS, _NESTED_MESSAGES, _NESTED_ENUMS, _ONEOFS = 2, 3, 4, 8  # in DescriptorProto
 _VALUES = 2  # in EnumDescriptorProto
+_METHODS = 2  # in ServiceDescriptorProto
 
 
 def comment_of(full_name: str) -> str:
-    """Return the comment of a message, field, oneof, enum or value as one paragraph; empty where it has none."""
+    """Return the comment of anything in the contract by its full name, as one paragraph; empty where it has none."""
     return _comments().get(full_name, "")
 
 
@@ -33,8 +40,10 @@ def _file_comments(file: FileDescriptorProto) -> Iterable[tuple[str, str]]:
 
 def _name_at(file: FileDescriptorProto, path: Sequence[int]) -> str:
     """Return the full name at a path; empty for what nobody looks up here."""
-    if len(path) < 2 or path[0] not in (_MESSAGES, _ENUMS):
+    if len(path) < 2 or path[0] not in (_MESSAGES, _ENUMS, _SERVICES):
         return ""
+    if path[0] == _SERVICES:
+        return _service_name(file.service[path[1]], path[2:], file.package)
     if path[0] == _ENUMS:
         return _enum_name(file.enum_type[path[1]], path[2:], file.package)
     return _message_name(file.message_type[path[1]], path[2:], file.package)
@@ -52,6 +61,13 @@ def _message_name(message: DescriptorProto, path: Sequence[int], outer: str) -> 
     if kind == _ONEOFS:
         return f"{name}.{message.oneof_decl[index].name}"
     return f"{name}.{message.field[index].name}" if kind == _FIELDS and not rest else ""
+
+
+def _service_name(service: ServiceDescriptorProto, path: Sequence[int], outer: str) -> str:
+    name = f"{outer}.{service.name}"
+    if not path:
+        return name
+    return f"{name}.{service.method[path[1]].name}" if path[0] == _METHODS and len(path) == 2 else ""
 
 
 def _enum_name(enum: EnumDescriptorProto, path: Sequence[int], outer: str) -> str:

@@ -16,6 +16,7 @@ from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 from fairroll import json_codec
+from fairroll.documentation import add_documentation
 from fairroll.door import MAX_BODY_BYTES, log_failure, new_call_id
 from fairroll.errors import FairrollError, RequestError, code_of
 from fairroll.logs import log_call
@@ -55,7 +56,7 @@ def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: S
     app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None)
 
     def add(path: str, verb: str, method: str, handler: Handler) -> None:
-        app.add_api_route(path, _answered(method, handler, metrics), methods=[verb], response_model=None)
+        app.add_api_route(path, _answered(method, handler, metrics), methods=[verb], response_model=None, name=method)
 
     def post(path: str, method: str, message: type[Message], use: Use) -> None:
         add(path, "POST", method, _call_with_body(message, use, callers))
@@ -79,6 +80,7 @@ def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: S
         lambda: roller.get_key_list(service_pb2.GetKeyListRequest()).envelope,
     )
     add("/v1/roll", "POST", "Roll", _line_for_people(roller, callers))
+    add_documentation(app, roller, anonymous=callers.anonymous)
     app.add_exception_handler(HTTPException, _starlette_problem(metrics))
     if cors_origins:
         app.add_middleware(

@@ -1,0 +1,154 @@
+"""JSON Schema (2020-12) of the contract's messages, made from the descriptors.
+
+A schema also holds what no descriptor knows: the comments of the contract, and, where a message is a system's, the
+defaults and required fields of its dataclasses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING
+from enum import Enum
+from typing import Any
+
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+
+from fairroll.comments import comment_of
+from fairroll.convert import Member, members_of
+
+Schema = dict[str, Any]
+
+_INTEGERS: dict[int, tuple[int, int]] = {
+    FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
+    FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
+}
+_LONG_INTEGERS = {FieldDescriptor.CPPTYPE_INT64: r"^-?[0-9]{1,19}$", FieldDescriptor.CPPTYPE_UINT64: r"^[0-9]{1,20}$"}
+
+
+class SchemaBuilder:
+    """Builds the schemas of one document; messages and enums inside it stand in `definitions`, once each."""
+
+    def __init__(
+        self,
+        package: str,
+        kinds: dict[str, type],
+        place: str = "#/$defs/",
+        definitions: dict[str, Schema] | None = None,
+    ) -> None:
+        """Build one document.
+
+        Args:
+            package: what full names begin with, and names in the document do not.
+            kinds: the dataclasses of a system's rolls by name; those inside them are found through their fields.
+            place: where the document keeps its definitions.
+            definitions: those that are there already, to be added to.
+        """
+        self.definitions = {} if definitions is None else definitions
+        self._package = package
+        self._kinds = kinds
+        self._place = place
+
+    def message(self, descriptor: Descriptor) -> Schema:
+        """Return the schema of a message."""
+        members = {member.name: member for member in self._members(descriptor)}
+        schema: Schema = {"type": "object", "description": comment_of(descriptor.full_name)}
+        schema["properties"] = {
+            field.json_name: self._property(field, members.get(field.name)) for field in descriptor.fields
+        }
+        schema["additionalProperties"] = False
+        required = [field.json_name for field in descriptor.fields if _is_required(field, members.get(field.name))]
+        if required:
+            schema["required"] = required
+        choices = list(self._choices(descriptor, members))
+        if choices:
+            schema["allOf"] = choices
+        return schema
+
+    def _members(self, descriptor: Descriptor) -> tuple[Member, ...]:
+        kind = self._kinds.get(descriptor.name)
+        return () if kind is None else members_of(kind)
+
+    def _property(self, field: FieldDescriptor, member: Member | None) -> Schema:
+        if member is not None:
+            self._kinds.update({kind.__name__: kind for kind in member.kinds if isinstance(kind, type)})
+        else:  # an arm of a oneof: its type stands in the hint of the oneof's member
+            self._kinds.update(self._kinds_of_arms(field))
+        one = self._value(field)
+        schema: Schema = {"type": "array", "items": one} if field.is_repeated else one
+        described = {"description": comment_of(field.full_name), **schema}
+        if member is not None and isinstance(member.default, Enum | int | str):
+            described["default"] = _default(field, member.default)
+        return described
+
+    def _kinds_of_arms(self, field: FieldDescriptor) -> dict[str, type]:
+        oneof = field.containing_oneof
+        owners = self._members(field.containing_type) if oneof is not None and field.containing_type else ()
+        found = [member for member in owners if oneof is not None and member.name == oneof.name]
+        return {kind.__name__: kind for member in found for kind in member.kinds}
+
+    def _value(self, field: FieldDescriptor) -> Schema:
+        if field.message_type is not None:
+            inner = field.message_type
+            return self.reference(inner)
+        if field.enum_type is not None:
+            enum = field.enum_type
+            return self._reference(enum.full_name, lambda: _enum(enum))
+        return _scalar(field)
+
+    def reference(self, descriptor: Descriptor) -> Schema:
+        """Return a reference to the schema of a message, which is built if it is not there yet."""
+        return self._reference(descriptor.full_name, lambda: self.message(descriptor))
+
+    def _reference(self, full_name: str, build: Callable[[], Schema]) -> Schema:
+        name = full_name.removeprefix(self._package)
+        if name not in self.definitions:
+            self.definitions[name] = {}  # a message may contain itself
+            self.definitions[name] = build()
+        return {"$ref": self._place + name}
+
+    def _choices(self, descriptor: Descriptor, members: dict[str, Member]) -> Iterable[Schema]:
+        """Yield, for each oneof, that one of its arms is there; or none, where it has a default."""
+        for oneof in descriptor.oneofs:
+            if len(oneof.fields) == 1 and oneof.name.startswith("_"):
+                continue  # what `optional` is made of
+            arms: list[Schema] = [{"required": [field.json_name]} for field in oneof.fields]
+            member = members.get(oneof.name)
+            if member is not None and (member.optional or member.default is not MISSING):
+                arms.append({"not": {"anyOf": list(arms)}})
+            yield {"description": comment_of(f"{descriptor.full_name}.{oneof.name}"), "oneOf": arms}
+
+
+def _is_required(field: FieldDescriptor, member: Member | None) -> bool:
+    """Whether the field has no default: then protobuf's zero is not one either."""
+    if member is None or field.is_repeated or member.optional or member.default is not MISSING:
+        return False
+    return field.message_type is not None or field.enum_type is not None or field.has_presence
+
+
+def _scalar(field: FieldDescriptor) -> Schema:
+    kind = field.cpp_type
+    if kind == FieldDescriptor.CPPTYPE_BOOL:
+        return {"type": "boolean"}
+    if kind in _INTEGERS:
+        minimum, maximum = _INTEGERS[kind]
+        return {"type": "integer", "minimum": minimum, "maximum": maximum}
+    if kind in _LONG_INTEGERS:
+        return {"type": ["integer", "string"], "pattern": _LONG_INTEGERS[kind]}
+    return {"type": "string", "contentEncoding": "base64"} if field.type == field.TYPE_BYTES else {"type": "string"}
+
+
+def _enum(enum: EnumDescriptor) -> Schema:
+    values = [value.name for value in enum.values if value.number]
+    return {
+        "description": comment_of(enum.full_name),
+        "type": "string",
+        "oneOf": [{"const": name, "description": comment_of(f"{enum.full_name}.{name}")} for name in values],
+    }
+
+
+def _default(field: FieldDescriptor, default: Enum | int | str) -> int | str:
+    if isinstance(default, Enum) and field.enum_type is not None:
+        return field.enum_type.values_by_number[default.value].name
+    if isinstance(default, Enum):
+        raise TypeError(f"{field.full_name} is no enum")
+    return default
