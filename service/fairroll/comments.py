@@ -33,9 +33,10 @@ def _comments() -> Mapping[str, str]:
 
 def _file_comments(file: FileDescriptorProto) -> Iterable[tuple[str, str]]:
     for location in file.source_code_info.location:
-        name = _name_at(file, location.path)
+        comment = " ".join((location.leading_comments or location.trailing_comments).split())
+        name = _name_at(file, location.path) if comment else ""
         if name:
-            yield name, " ".join((location.leading_comments or location.trailing_comments).split())
+            yield name, comment
 
 
 def _name_at(file: FileDescriptorProto, path: Sequence[int]) -> str:

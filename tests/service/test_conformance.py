@@ -1,0 +1,303 @@
+"""One suite over every system that the registry finds: a system that fits here needs no code anywhere else.
+
+The checks come from one seed check of each roll, made here from the dataclasses alone.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from itertools import cycle
+from typing import Any, NamedTuple, get_args, get_type_hints
+
+import pytest
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+from fairroll import json_codec
+from fairroll.convert import members_of, outcome_members, read_check, read_outcome, write_check
+from fairroll.errors import RequestError
+from fairroll.replay import outcome_message, resolve_check, text_message
+from fairroll.systems_info import check_schema, outcome_schema
+from fairroll.v1 import roll_pb2
+from fairroll_rules.outcome import Die
+from fairroll_rules.resolve import Resolved, resolve
+from fairroll_rules.systems import systems
+from tests.service.json_schema import validate
+from tests.service.sample_checks import SAMPLES, Sample
+
+BETA = bytes(range(64))
+
+
+def message_type(field: FieldDescriptor) -> Descriptor:
+    assert field.message_type is not None
+    return field.message_type
+
+
+def arms(message: Descriptor) -> dict[str, int]:
+    return {field.name: field.number for field in message.oneofs_by_name["system"].fields}
+
+
+class Roll(NamedTuple):
+    """One roll of a system: its dataclasses and its messages."""
+
+    name: str
+    check: type
+    outcome: type
+    check_message: Descriptor
+    outcome_message: Descriptor
+
+
+def rolls() -> Iterator[Roll]:
+    for name, system in systems().items():
+        check = message_type(roll_pb2.Check.DESCRIPTOR.fields_by_name[name])
+        outcome = message_type(roll_pb2.CheckOutcome.DESCRIPTOR.fields_by_name[name])
+        if "roll" not in check.oneofs_by_name:
+            yield Roll(name, system.CHECKS[0], system.OUTCOMES[0], check, outcome)
+            continue
+        inner = {message_type(field).name: field for field in check.oneofs_by_name["roll"].fields}
+        outcomes = outcome.fields_by_name
+        for kind, result in zip(system.CHECKS, system.OUTCOMES, strict=True):
+            arm = inner[kind.__name__]
+            yield Roll(name, kind, result, message_type(arm), message_type(outcomes[arm.name]))
+
+
+ROLLS = [pytest.param(roll, id=f"{roll.name}-{roll.check.__name__}") for roll in rolls()]
+CHECKS = [pytest.param(sample, id=f"{sample.name}-{sample.roll}-{index}") for index, sample in enumerate(SAMPLES)]
+
+
+# The contract and the registry
+
+
+def test_arms_equal_modules() -> None:
+    assert set(arms(roll_pb2.Check.DESCRIPTOR)) == set(systems())
+    assert arms(roll_pb2.Check.DESCRIPTOR) == arms(roll_pb2.CheckOutcome.DESCRIPTOR)
+
+
+def test_every_roll_of_every_system_has_a_sample() -> None:
+    assert {(sample.name, sample.roll) for sample in SAMPLES} == {(roll.name, roll.check.__name__) for roll in rolls()}
+
+
+@pytest.mark.parametrize("roll", ROLLS)
+def test_messages_are_named_as_the_dataclasses(roll: Roll) -> None:
+    assert roll.check_message.name == roll.check.__name__
+    assert roll.outcome_message.name == roll.outcome.__name__
+
+
+@pytest.mark.parametrize("name", systems())
+def test_checks_and_outcomes_have_the_same_arms(name: str) -> None:
+    check = message_type(roll_pb2.Check.DESCRIPTOR.fields_by_name[name])
+    outcome = message_type(roll_pb2.CheckOutcome.DESCRIPTOR.fields_by_name[name])
+    assert [field.name for field in check.fields if field.containing_oneof] == [
+        field.name for field in outcome.fields if field.containing_oneof
+    ] or "roll" not in check.oneofs_by_name
+
+
+@pytest.mark.parametrize("roll", ROLLS)
+def test_fields_of_messages_are_fields_of_dataclasses(roll: Roll) -> None:
+    """Written out here from the rule of the seam, without the converter."""
+    compare(roll.check, roll.check_message, set())
+    compare(roll.outcome, roll.outcome_message, set())
+
+
+def compare(kind: Any, message: Descriptor, seen: set[str]) -> None:  # noqa: ANN401  any dataclass
+    if message.full_name in seen:
+        return
+    seen.add(message.full_name)
+    unions = {member.name: member.kinds for member in members_of(kind) if len(member.kinds) > 1}
+    assert set(get_type_hints(kind)) >= {field.name for field in fields(kind)}
+    plain = {field.name for field in message.fields if field.containing_oneof is None or field.has_presence}
+    arms_of_unions = {field.name for name in unions for field in message.oneofs_by_name[name].fields}
+    assert plain - arms_of_unions == {field.name for field in fields(kind)} - set(unions)
+    for member in members_of(kind):
+        for inner in member.kinds:
+            found = arm_of(message, member.name, inner, union=len(member.kinds) > 1)
+            assert found.is_repeated == member.repeated
+            if is_dataclass(inner):
+                assert message_type(found).name == named(inner)
+                compare(inner, message_type(found), seen)
+            elif issubclass(inner, Enum):
+                compare_enum(inner, found)
+            else:
+                assert found.cpp_type in SCALARS[inner]
+
+
+def named(kind: Any) -> str:  # noqa: ANN401  any class
+    return str(kind.__name__)
+
+
+SCALARS: dict[type, tuple[int, ...]] = {
+    bool: (FieldDescriptor.CPPTYPE_BOOL,),
+    str: (FieldDescriptor.CPPTYPE_STRING,),
+    int: (
+        FieldDescriptor.CPPTYPE_INT32,
+        FieldDescriptor.CPPTYPE_UINT32,
+        FieldDescriptor.CPPTYPE_INT64,
+    ),
+}
+
+
+def arm_of(message: Descriptor, name: str, kind: type, *, union: bool) -> FieldDescriptor:
+    if not union:
+        return message.fields_by_name[name]
+    fitting = [
+        arm
+        for arm in message.oneofs_by_name[name].fields
+        if (arm.message_type or arm.enum_type) is not None
+        and getattr(arm.message_type or arm.enum_type, "name", "") == kind.__name__
+    ]
+    assert len(fitting) == 1
+    return fitting[0]
+
+
+def compare_enum(kind: type[Enum], field: FieldDescriptor) -> None:
+    enum = field.enum_type
+    assert enum is not None
+    assert enum.name == kind.__name__
+    zero, *others = enum.values
+    assert zero.number == 0
+    prefix = zero.name.removesuffix("UNSPECIFIED")
+    assert {value.name.removeprefix(prefix): value.number for value in others} == {
+        member.name: member.value for member in kind
+    }
+
+
+@pytest.mark.parametrize("roll", ROLLS)
+def test_only_the_seams_types_are_used(roll: Roll) -> None:
+    for kind in (roll.check, roll.outcome):
+        for hint in get_type_hints(kind).values():
+            assert not {float, dict, set, bytes} & {hint, *get_args(hint)}
+
+
+# Checks and outcomes
+
+
+def rolled(sample: Sample, index: int = 0) -> tuple[Any, Resolved]:
+    check = read_check(sample.message())
+    return check, resolve_check(check, BETA, index, 0)
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+def test_a_check_survives_to_protobuf_and_back(sample: Sample) -> None:
+    check = read_check(sample.message())
+    assert type(check).__name__ == sample.roll
+    again = roll_pb2.Check.FromString(write_check(check).SerializeToString())
+    assert read_check(again) == check
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+@pytest.mark.parametrize("index", range(20))
+def test_an_outcome_survives_to_protobuf_and_back(sample: Sample, index: int) -> None:
+    check, resolved = rolled(sample, index)
+    assert resolved.limit_reached is None
+    message = roll_pb2.CheckOutcome.FromString(outcome_message(check, resolved).SerializeToString())
+    assert read_outcome(message) == resolved.outcome
+    assert message.WhichOneof("system") == sample.name
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+@pytest.mark.parametrize("index", range(5))
+def test_the_same_faces_give_the_same_outcome(sample: Sample, index: int) -> None:
+    check, resolved = rolled(sample, index)
+    faces = iter([draw.face for draw in resolved.draws])
+    assert resolve(check, lambda _: next(faces)) == resolved
+    assert next(faces, None) is None
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+@pytest.mark.parametrize("index", range(20))
+def test_every_draw_is_used_or_explained(sample: Sample, index: int) -> None:
+    """Each draw is a die of the outcome, by its index, or the outcome names its index elsewhere."""
+    _, resolved = rolled(sample, index)
+    dice = [die for die in found(resolved.outcome) if isinstance(die, Die)]
+    assert {die.draw for die in dice} == set(range(len(resolved.draws)))
+    assert all(die.fates for die in dice)
+
+
+def found(value: object) -> Iterator[object]:
+    """Everything inside an outcome."""
+    yield value
+    if isinstance(value, tuple):
+        for item in value:
+            yield from found(item)
+    elif is_dataclass(value):
+        for field in fields(value):
+            yield from found(getattr(value, field.name))
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+@pytest.mark.parametrize("faces", [(1,), (6, 1, 2, 5), (2, 3)])
+def test_draws_bounds_what_is_drawn_before_any_reroll(sample: Sample, faces: tuple[int, ...]) -> None:
+    check = read_check(sample.message())
+    turn = cycle(faces)
+    resolved = resolve(check, lambda sides: (next(turn) - 1) % sides + 1)
+    first = [draw for draw in resolved.draws if draw.of is None]
+    assert len(first) <= systems()[sample.name].draws(check)
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+def test_texts_and_values_are_there(sample: Sample) -> None:
+    check, resolved = rolled(sample)
+    text = text_message(check, resolved)
+    assert text.line
+    assert text.plain.startswith(text.line)
+    assert text.markdown.startswith("**")
+    assert isinstance(resolved.value, tuple)
+    hash(resolved.value)
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+def test_outcome_members_name_the_arm_of_the_check(sample: Sample) -> None:
+    check, resolved = rolled(sample)
+    (name, members), *others = outcome_members(check, resolved.outcome).items()
+    assert (name, others) == (sample.name, [])
+    message = sample.message()
+    inner = getattr(message, sample.name)
+    if "roll" in inner.DESCRIPTOR.oneofs_by_name:
+        assert list(members) == [inner.WhichOneof("roll")]
+
+
+@pytest.mark.parametrize("name", systems())
+def test_a_check_without_a_roll_is_refused_by_its_path(name: str) -> None:
+    message = roll_pb2.Check()
+    getattr(message, name).SetInParent()
+    with pytest.raises(RequestError) as refused:
+        read_check(message)
+    assert refused.value.field.startswith(f"{name}.")
+
+
+# Schemas
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+def test_the_schemas_accept_what_the_service_accepts_and_answers(sample: Sample) -> None:
+    validate(getattr_json(sample.message(), sample.name), check_schema(sample.name))
+    check, resolved = rolled(sample)
+    validate(getattr_json(write_check(check), sample.name), check_schema(sample.name))
+    validate(getattr_json(outcome_message(check, resolved), sample.name), outcome_schema(sample.name))
+
+
+def getattr_json(message: roll_pb2.Check | roll_pb2.CheckOutcome, name: str) -> Any:  # noqa: ANN401  any JSON
+    return without_unset_enums(json_codec.to_value(getattr(message, name)))
+
+
+def without_unset_enums(value: Any) -> Any:  # noqa: ANN401  any JSON
+    """Drop what JSON prints for an enum that is not set; a schema for people does not offer it."""
+    if isinstance(value, dict):
+        kept = {name: inner for name, inner in value.items() if not str(inner).endswith("_UNSPECIFIED")}
+        return {name: without_unset_enums(inner) for name, inner in kept.items()}
+    return [without_unset_enums(item) for item in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", systems())
+@pytest.mark.parametrize("schema_of", [check_schema, outcome_schema])
+def test_the_schemas_refuse_what_is_no_field(name: str, schema_of: Callable[[str], Any]) -> None:
+    with pytest.raises(AssertionError):
+        validate({"noSuchField": 1}, schema_of(name))
+
+
+@pytest.mark.parametrize("name", systems())
+def test_every_property_of_a_schema_is_described(name: str) -> None:
+    for schema in (check_schema(name), outcome_schema(name)):
+        for part in (schema, *schema["$defs"].values()):
+            assert part["description"]
+            for inner in part.get("properties", {}).values():
+                assert inner["description"]
