@@ -232,11 +232,11 @@ class _Parser(ModifierParser):
     def _dice(self, count: Node, name: str, start: int) -> Node:
         """`dice := count? ("d" (factor | faces) | "d%" | "dF" | "dF.1") modifier*`."""
         scan = self.scan
-        span = scan.since(start)
-        at = Span(max(start, span.end - len(name) + 1), span.end)
+        end = scan.ended()
+        at = Span(end - len(name) + 1, end)
         sides: Node | Faces
         if name == "d%":
-            self.warn("d%", at)
+            self.warn("d%", Span(at.start - 1, end))
             sides = self.node(Number(100, at))
         elif name == "d":
             sides = self._faces() if scan.peek() == "{" else self.factor("d", "sides", "faces in braces")
