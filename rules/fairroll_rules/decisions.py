@@ -52,6 +52,15 @@ class Decision:
     actor: str
 
 
+@dataclass(frozen=True, slots=True)
+class OpenDecision:
+    """A question that waits for a person: `id` is its place in the roll, `actor` who it is about."""
+
+    id: str
+    actor: str
+    question: Question
+
+
 @dataclass(slots=True)
 class Position:
     """Where a roll stands: the call counters that lead to the running part, and its innermost label.
@@ -97,6 +106,26 @@ def decision_open(question: Question) -> AnswerError:
     )
 
 
+def require_option(question: Question, option: str, *, given: bool, field: str = "") -> None:
+    """Refuse an answer that is not an option.
+
+    Raises:
+        AnswerError: OPTION_UNKNOWN, a person gave it.
+        ValueError: a policy picked it, which is the rule's fault.
+    """
+    if any(option == known.id for known in question.options):
+        return
+    if not given:
+        raise ValueError(f"the policy {question.policy} of {question.kind} picks {option}, not an option")
+    raise AnswerError(
+        "OPTION_UNKNOWN",
+        f"{question.kind} has no such option",
+        field=field,
+        value=option,
+        expected=_ids(question),
+    )
+
+
 def _ids(question: Question) -> tuple[str, ...]:
     return tuple(option.id for option in question.options)
 
@@ -119,12 +148,7 @@ class GivenAnswers(Decisions):
         option = self.answers[self.used] if given else question.preset
         if option is None:
             raise decision_open(question)
-        if all(option != known.id for known in question.options):
-            if not given:
-                raise ValueError(f"the policy {question.policy} of {question.kind} picks {option}, not an option")
-            raise AnswerError(
-                "OPTION_UNKNOWN", f"{question.kind} has no such option", value=option, expected=_ids(question)
-            )
+        require_option(question, option, given=given)
         self.used += given
         policy = "" if given else question.policy
         position = self.position

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from fairroll_rules.decisions import Decision, GivenAnswers
+from fairroll_rules.decisions import Decision, GivenAnswers, OpenDecision
 from fairroll_rules.dice import Draw, DrawnDice, Source
 from fairroll_rules.errors import AnswerError, LimitReached
 from fairroll_rules.limits import MAX_DRAWS
@@ -17,13 +17,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Resolved:
-    """What a check resolved to; outcome and value are None where a limit was reached while drawing."""
+    """What a check resolved to.
+
+    Outcome and value are None where a limit was reached while drawing, and where the roll waits: then `pending` has
+    the decisions that it waits for. `earlier` are the draws of the segments before this one (see `replay`): indexes
+    of draws count them first.
+    """
 
     draws: tuple[Draw, ...]
     decisions: tuple[Decision, ...]
     value: Any
     outcome: Any
     limit_reached: LimitReached | None
+    pending: tuple[OpenDecision, ...] = ()
+    earlier: tuple[Draw, ...] = ()
 
 
 def resolve(check: object, source: Source, answers: Sequence[str] = (), max_draws: int = MAX_DRAWS) -> Resolved:
