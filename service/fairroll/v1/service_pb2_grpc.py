@@ -98,7 +98,7 @@ class RollServiceServicer:
 
         Stateless: the same request with a session, or with a request_id, gives the same bytes.
         INVALID_ARGUMENT: a field is missing, out of range, or notation does not parse. FAILED_PRECONDITION: the session
-        names a key that the service does not hold. PERMISSION_DENIED: the session names another tenant.
+        names a key that the service does not hold. PERMISSION_DENIED: the session names another origin or tenant.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

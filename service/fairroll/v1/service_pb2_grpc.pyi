@@ -46,7 +46,7 @@ class RollServiceStub:
 
     Stateless: the same request with a session, or with a request_id, gives the same bytes.
     INVALID_ARGUMENT: a field is missing, out of range, or notation does not parse. FAILED_PRECONDITION: the session
-    names a key that the service does not hold. PERMISSION_DENIED: the session names another tenant.
+    names a key that the service does not hold. PERMISSION_DENIED: the session names another origin or tenant.
     """
     StreamRolls: _grpc.StreamStreamMultiCallable[_service_pb2.StreamRollsRequest, _service_pb2.StreamRollsResponse]
     """Resolves many requests over one connection, in order, at most 32 in flight. REST: POST /v1/rolls:stream.
@@ -97,7 +97,7 @@ class RollServiceAsyncStub(RollServiceStub):
 
     Stateless: the same request with a session, or with a request_id, gives the same bytes.
     INVALID_ARGUMENT: a field is missing, out of range, or notation does not parse. FAILED_PRECONDITION: the session
-    names a key that the service does not hold. PERMISSION_DENIED: the session names another tenant.
+    names a key that the service does not hold. PERMISSION_DENIED: the session names another origin or tenant.
     """
     StreamRolls: _aio.StreamStreamMultiCallable[_service_pb2.StreamRollsRequest, _service_pb2.StreamRollsResponse]  # type: ignore[assignment]
     """Resolves many requests over one connection, in order, at most 32 in flight. REST: POST /v1/rolls:stream.
@@ -151,7 +151,7 @@ class RollServiceServicer(metaclass=_abc_1.ABCMeta):
 
         Stateless: the same request with a session, or with a request_id, gives the same bytes.
         INVALID_ARGUMENT: a field is missing, out of range, or notation does not parse. FAILED_PRECONDITION: the session
-        names a key that the service does not hold. PERMISSION_DENIED: the session names another tenant.
+        names a key that the service does not hold. PERMISSION_DENIED: the session names another origin or tenant.
         """
 
     @_abc_1.abstractmethod
