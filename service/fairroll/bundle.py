@@ -7,6 +7,7 @@ The same JSON as the contract's message Bundle, and as strict as everything that
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fairroll import strict_json
@@ -36,20 +37,7 @@ class Bundle:
     key_list: Envelope | None = None
 
     def __post_init__(self) -> None:
-        size_bytes = sum(len(each.payload) for each in self.chain)
-        for limit, value, maximum in (
-            ("chain", len(self.chain), MAX_CHAIN),
-            ("chain_bytes", size_bytes, MAX_CHAIN_BYTES),
-        ):
-            if value > maximum:
-                raise RequestError(
-                    "LIMIT_EXCEEDED",
-                    f"{limit}: {value} is above {maximum}",
-                    field="chain",
-                    limit=limit,
-                    maximum=maximum,
-                    value=str(value),
-                )
+        _check_chain(self.chain)
 
 
 def parse_bundle(text: bytes) -> Bundle:
@@ -96,8 +84,33 @@ def read_bundle(message: envelope_pb2.Bundle) -> Bundle:
     return Bundle(read_envelope(message.envelope), tuple(read_envelope(each) for each in message.chain), key_list)
 
 
+def read_chain(messages: Iterable[envelope_pb2.Envelope]) -> tuple[Envelope, ...]:
+    """Return the envelopes of a chain; nothing is judged but its size.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED.
+    """
+    chain = tuple(read_envelope(each) for each in messages)
+    _check_chain(chain)
+    return chain
+
+
 def bundle_message(bundle: Bundle) -> envelope_pb2.Bundle:
     """Return a bundle as the contract's message."""
     key_list = None if bundle.key_list is None else envelope_message(bundle.key_list)
     chain = [envelope_message(each) for each in bundle.chain]
     return envelope_pb2.Bundle(envelope=envelope_message(bundle.envelope), chain=chain, key_list=key_list)
+
+
+def _check_chain(chain: Sequence[Envelope]) -> None:
+    size_bytes = sum(len(each.payload) for each in chain)
+    for limit, value, maximum in (("chain", len(chain), MAX_CHAIN), ("chain_bytes", size_bytes, MAX_CHAIN_BYTES)):
+        if value > maximum:
+            raise RequestError(
+                "LIMIT_EXCEEDED",
+                f"{limit}: {value} is above {maximum}",
+                field="chain",
+                limit=limit,
+                maximum=maximum,
+                value=str(value),
+            )

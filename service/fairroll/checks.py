@@ -24,8 +24,12 @@ _DRAW_BYTES = 64
 """What one draw adds to a record at most, in its draw and in its die, without the actor's name."""
 
 
-def read_checks(request: roll_pb2.RollRequest) -> list[Any]:
+def read_checks(request: roll_pb2.RollRequest, *, in_session: bool = True) -> list[Any]:
     """Return the checks of a request, each validated by its system.
+
+    Args:
+        request: as it stands in its record.
+        in_session: whether later seqs can answer what a check asks.
 
     Raises:
         RequestError: one is refused, or all together pass a limit of a record.
@@ -34,8 +38,9 @@ def read_checks(request: roll_pb2.RollRequest) -> list[Any]:
         raise RequestError("REQUIRED", "a roll has at least one check", field="checks")
     require_limit("checks", len(request.checks), MAX_CHECKS, "checks")
     checks = [_read_check(message, index) for index, message in enumerate(request.checks)]
+    _check_asking(checks, in_session=in_session)
     _check_draws(request, checks)
-    _check_text(request)
+    check_text(request)
     _check_nodes(checks)
     return checks
 
@@ -77,19 +82,28 @@ def _read_check(message: roll_pb2.Check, index: int) -> Any:  # noqa: ANN401  ea
         for place, digest in enumerate(message.cites):
             require_digest(digest, f"{path}.cites[{place}]")
     try:
-        check = read_check(message)
+        return read_check(message)
     except RequestError as error:
         error.field = join_path(path, error.field)
         raise
-    asking = open_policy(check)
-    if asking:
-        raise RequestError(
-            "DECISION_OPEN",
-            "the policy is ASK, and nobody would be left to answer: declare a policy",
-            field=join_path(f"{path}.{check_path(check)}", asking),
-            value="ASK",
-        )
-    return check
+
+
+def _check_asking(checks: list[Any], *, in_session: bool) -> None:
+    if in_session and len(checks) == 1:
+        return
+    for index, check in enumerate(checks):
+        if asking := open_policy(check):
+            field = join_path(f"checks[{index}].{check_path(check)}", asking)
+            if in_session:
+                raise RequestError(
+                    "ASK_NOT_ALONE", "a check whose policy is ASK stands alone in its request", field=field, value="ASK"
+                )
+            raise RequestError(
+                "SESSION_REQUIRED",
+                "the policy is ASK, and the answer is a later roll of the same session: name a table",
+                field=field,
+                value="ASK",
+            )
 
 
 def _check_draws(request: roll_pb2.RollRequest, checks: list[Any]) -> None:
@@ -108,7 +122,12 @@ def _check_draws(request: roll_pb2.RollRequest, checks: list[Any]) -> None:
         require_limit("receipt_bytes", most * (_DRAW_BYTES + _longest_name(request)), MAX_RECEIPT_BYTES, "checks")
 
 
-def _check_text(request: roll_pb2.RollRequest) -> None:
+def check_text(request: roll_pb2.RollRequest) -> None:
+    """Refuse more text than one record holds.
+
+    Raises:
+        RequestError: LIMIT_EXCEEDED.
+    """
     # All text is in the message, so a message below the limit needs no counting.
     if request.ByteSize() > MAX_TEXT_BYTES:
         require_limit("text_bytes", sum(_text_sizes(request)), MAX_TEXT_BYTES, "checks")

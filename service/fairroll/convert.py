@@ -27,8 +27,8 @@ from google.protobuf.unknown_fields import UnknownFieldSet
 
 from fairroll.errors import RequestError
 from fairroll.v1 import roll_pb2
-from fairroll_rules.decisions import Decision, Who
-from fairroll_rules.dice import Draw
+from fairroll_rules.decisions import Decision, OpenDecision, Who
+from fairroll_rules.dice import Draw, Purpose
 from fairroll_rules.errors import RuleError
 from fairroll_rules.systems import System, system_of, systems
 
@@ -95,6 +95,35 @@ def draw_members(draws: Iterable[Draw]) -> list[dict[str, Any]]:
     return [
         {"sides": sides, "face": face, "purpose": purpose._value_, "of": of, "actor": actor}
         for sides, face, purpose, of, actor in draws
+    ]
+
+
+def read_draws(messages: Iterable[roll_pb2.Draw]) -> tuple[Draw, ...]:
+    """Return the draws that a record holds.
+
+    Raises:
+        RequestError: ENUM_UNKNOWN, a purpose is none.
+    """
+    try:
+        return tuple(
+            Draw(each.sides, each.face, Purpose(each.purpose), each.of if each.HasField("of") else None, each.actor)
+            for each in messages
+        )
+    except ValueError:
+        raise RequestError("ENUM_UNKNOWN", "a draw has a purpose that is none", field="draws") from None
+
+
+def pending_members(pending: Iterable[OpenDecision]) -> list[dict[str, Any]]:
+    """Return the decisions that wait as a CheckOutcome's constructor takes them."""
+    return [
+        {
+            "id": decision.id,
+            "kind": decision.question.kind,
+            "decider": _DECIDERS[decision.question.who],
+            "actor": decision.actor,
+            "options": [{"id": option.id, "meaning": option.meaning} for option in decision.question.options],
+        }
+        for decision in pending
     ]
 
 

@@ -11,8 +11,9 @@ from re import compile as compile_pattern
 from google.protobuf.message import DecodeError
 
 from fairroll import hashing
+from fairroll.chain import check_kind
 from fairroll.envelope import Envelope, Signature
-from fairroll.errors import Step, VerificationError
+from fairroll.errors import RequestError, Step, VerificationError
 from fairroll.v1 import envelope_pb2, roll_pb2
 
 PROTOCOL_MINOR = 1
@@ -98,6 +99,10 @@ def _check_parts(record: roll_pb2.RollRecord) -> None:
         raise _refused("RECORD_INVALID", "a record names the receipt before it", "request.previous", request.previous)
     if request.seq == 0 and request.previous != hashing.NO_PREVIOUS:
         raise _refused("RECORD_INVALID", "nothing comes before seq 0", "request.previous", request.previous)
+    try:
+        check_kind(request)
+    except RequestError as error:
+        raise _refused("RECORD_INVALID", error.message, f"request.{error.field}") from error
     if record.guard_mode not in roll_pb2.GuardMode.values()[1:]:
         raise _refused("RECORD_INVALID", "there is no such guard mode", "guard_mode", str(record.guard_mode))
     # A root has an outcome a check; an answer has that of the one check which its root asked, a close none.

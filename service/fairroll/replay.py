@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairroll.convert import decision_members, draw_members, outcome_members
+from fairroll.convert import decision_members, draw_members, open_policy, outcome_members, pending_members
 from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
 from fairroll_rules.limits import MAX_DRAWS
 from fairroll_rules.outcome import Text
+from fairroll_rules.replay import Replay
 from fairroll_rules.resolve import Resolved, resolve
 from fairroll_rules.systems import system_of, systems
+
+PREVIEWED = "No guard: the decider could have previewed this answer."
+"""What every tool says of an answer that was given without a guard."""
 
 
 def engine_of(name: str) -> str:
@@ -19,7 +23,7 @@ def engine_of(name: str) -> str:
 
 
 def resolve_check(check: object, beta: bytes, index: int, draws_before: int) -> Resolved:
-    """Resolve one check of a record from its own stream.
+    """Resolve one check of a root from its own stream; one that may ask stops at its questions.
 
     Args:
         check: of any system.
@@ -27,7 +31,8 @@ def resolve_check(check: object, beta: bytes, index: int, draws_before: int) -> 
         index: the check's place in its record, from 0.
         draws_before: what the checks before it drew; the record's draws are shared in order.
     """
-    return resolve(check, Stream(beta, index).face, max_draws=MAX_DRAWS - draws_before)
+    source, max_draws = Stream(beta, index).face, MAX_DRAWS - draws_before
+    return Replay(check, max_draws).go(source) if open_policy(check) else resolve(check, source, max_draws=max_draws)
 
 
 def outcome_message(check: object, resolved: Resolved) -> roll_pb2.CheckOutcome:
@@ -37,18 +42,40 @@ def outcome_message(check: object, resolved: Resolved) -> roll_pb2.CheckOutcome:
         "status": roll_pb2.CHECK_STATUS_LIMIT_REACHED,
         "draws": draw_members(resolved.draws),
         "decisions": decision_members(resolved.decisions),
+        "earlier_draws": draw_members(resolved.earlier),
     }
-    if resolved.limit_reached is None:
+    if resolved.pending:
+        members["status"] = roll_pb2.CHECK_STATUS_PENDING
+        members["decisions"] += pending_members(resolved.pending)
+    elif resolved.limit_reached is None:
         members["status"] = roll_pb2.CHECK_STATUS_RESOLVED
         members |= outcome_members(check, resolved.outcome)
     return roll_pb2.CheckOutcome(**members)
 
 
-def text_message(check: object, resolved: Resolved) -> roll_pb2.OutcomeText:
-    """Return a resolved check in words."""
-    if resolved.limit_reached is None:
+def text_message(check: object, resolved: Resolved, *, previewed: bool = False) -> roll_pb2.OutcomeText:
+    """Return a resolved check in words; `previewed` adds the sentence for an answer without a guard."""
+    if resolved.pending:
+        text = _pending_text(resolved)
+    elif resolved.limit_reached is None:
         text = systems()[system_of(check)].text(check, resolved.outcome)
     else:
         line = f"No outcome: {resolved.limit_reached.message} ({len(resolved.draws)} draws)"
         text = Text(line, ())
+    if previewed:
+        text = Text(text.line, (*text.steps, PREVIEWED))
     return roll_pb2.OutcomeText(line=text.line, plain=text.plain(), markdown=text.markdown())
+
+
+def _pending_text(resolved: Resolved) -> Text:
+    """Return what a roll waits for: the decisions, and what to decide by."""
+    kinds = [f"{each.question.kind} of {each.actor}" if each.actor else each.question.kind for each in resolved.pending]
+    dice: dict[str, list[str]] = {}
+    for draw in (*resolved.earlier, *resolved.draws):
+        again = f" ({draw.purpose.name.lower()})" if draw.of is not None else ""
+        dice.setdefault(draw.actor, []).append(f"d{draw.sides}={draw.face}{again}")
+    steps = [f"Dice{f' of {actor}' if actor else ''}: {', '.join(faces)}" for actor, faces in dice.items()]
+    for kind, each in zip(kinds, resolved.pending, strict=True):
+        options = "; ".join(f"{option.id}: {option.meaning}" for option in each.question.options)
+        steps.append(f"{kind} ({each.id}), the {each.question.who.value} decides: {options}")
+    return Text(f"Waits for {', '.join(kinds)}", tuple(steps))

@@ -3,24 +3,80 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from fairroll import hashing, key_list_info, limits_info, notation_info, systems_info, verify_call
-from fairroll.checks import MAX_REQUEST_ID_BYTES, read_checks, require_digest, require_limit
-from fairroll.convert import refuse_unknown_fields
-from fairroll.envelope import ROLL_RECORD_TYPE, sign_envelope
-from fairroll.errors import RequestError, ServiceError, StateError
+from fairroll.bundle import read_chain
+from fairroll.chain import Parent, begin_again, check_kind, check_links, is_answer, read_answers
+from fairroll.checks import MAX_REQUEST_ID_BYTES, check_text, read_checks, require_digest, require_limit
+from fairroll.convert import join_path, refuse_unknown_fields, request_error
+from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, sign_envelope, verify_envelope
+from fairroll.errors import RequestError, ServiceError, StateError, VerificationError
 from fairroll.keys import EpochKeys, ServiceKeys
-from fairroll.receipt import MAX_RECEIPT_BYTES, PROTOCOL_MINOR, envelope_message, serialise
-from fairroll.replay import outcome_message, resolve_check, text_message
+from fairroll.receipt import (
+    MAX_RECEIPT_BYTES,
+    PROTOCOL_MINOR,
+    envelope_message,
+    parse_record,
+    request_digest,
+    serialise,
+)
+from fairroll.replay import engine_of, outcome_message, resolve_check, text_message
 from fairroll.session import Session, check_seq, refuse_one_off_table
 from fairroll.session_message import read_session
+from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2, service_pb2, session_pb2
 from fairroll_rules.errors import AnswerError
+from fairroll_rules.replay import Replay
+from fairroll_rules.systems import system_of, systems
 
-_LATER = ("answers", "root", "continues", "close", "chain")
-"""What belongs to decisions and to the end of a session, which this version of the service does not do."""
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A request that was judged and is about to be proved: whatever could be refused was refused.
+
+    Attributes:
+        response: with what the record already holds of request and session.
+        keys: the session's.
+        session_id: 32 bytes.
+        alpha: what is proved, 90 bytes.
+        checks: those of a root, or the one that an answer continues; none for a close.
+        parents: the receipts that an answer continues, root first.
+        replay: the roll that an answer continues.
+        answers: those given, by the ids of their decisions.
+    """
+
+    response: roll_pb2.RollResponse
+    keys: EpochKeys
+    session_id: bytes
+    alpha: bytes
+    checks: list[Any]
+    parents: tuple[Parent, ...] = ()
+    replay: Replay | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def request(self) -> roll_pb2.RollRequest:
+        """The request as it stands in its record."""
+        return self.response.record.request
+
+    @property
+    def seq(self) -> int:
+        """Its number in the session."""
+        return self.request.seq
+
+    @property
+    def request_digest(self) -> bytes:
+        """What "the same request" means; 32 bytes."""
+        return request_digest(self.session_id, self.request)
+
+    @property
+    def engines(self) -> str:
+        """The engines that resolve it, such as `crossroads/1 notation/1`; empty for a close."""
+        return " ".join(sorted({engine_of(system_of(check)) for check in self.checks}))
 
 
 class Roller:
@@ -34,6 +90,7 @@ class Roller:
         self,
         keys: ServiceKeys,
         *,
+        guard_mode: roll_pb2.GuardMode.ValueType = roll_pb2.GUARD_MODE_NONE,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         token_bytes: Callable[[int], bytes] = secrets.token_bytes,
     ) -> None:
@@ -41,10 +98,13 @@ class Roller:
 
         Args:
             keys: one origin's.
+            guard_mode: what stands in every record: the store that lets a seq be used once, which callers of
+                `prepare` and `prove` ask in between.
             clock: tells the time of issue, which is not signed.
             token_bytes: names one-off sessions; no face depends on its quality, only that no two are alike.
         """
         self.keys = keys
+        self.guard_mode = guard_mode
         self._clock = clock
         self._token_bytes = token_bytes
 
@@ -59,31 +119,41 @@ class Roller:
             RequestError: anything in the request is refused; nothing was proved.
             StateError: the session's key is not held; nothing was proved.
         """
+        return self.prove(self.prepare(request, tenant))
+
+    def prepare(self, request: roll_pb2.RollRequest, tenant: str) -> Prepared:
+        """Judge a request; nothing is proved, and arguments and errors are those of `roll`."""
         response = roll_pb2.RollResponse()
         record = response.record
         record.request.CopyFrom(request)
         _strip(record.request, request)
-        _refuse_later(request)
+        check_kind(request)
         session, keys = self._open(request, record.session, tenant)
         record.request.previous = request.previous or hashing.NO_PREVIOUS
         co = session.co(request.seq, request.reveals)
-        checks = read_checks(record.request)
+        session_id = session.session_id(keys.vrf.public_key)
+        alpha = hashing.alpha(session_id, request.seq, co)
+        if is_answer(request):
+            return self._prepare_answer(request, Prepared(response, keys, session_id, alpha, []))
+        in_session = request.HasField("session")
+        if request.close:
+            _require_session(in_session=in_session, field="close")
+        checks = [] if request.close else read_checks(record.request, in_session=in_session)
+        return Prepared(response, keys, session_id, alpha, checks)
 
-        alpha = hashing.alpha(session.session_id(keys.vrf.public_key), request.seq, co)
-        record.proof, beta = keys.vrf.prove(alpha)
-        draws = 0
+    def prove(self, prepared: Prepared) -> roll_pb2.RollResponse:
+        """Prove, draw, resolve and sign what was prepared; once only for each."""
+        response, keys = prepared.response, prepared.keys
+        record = response.record
+        record.proof, beta = keys.vrf.prove(prepared.alpha)
         try:
-            for index, check in enumerate(checks):
-                resolved = resolve_check(check, beta, index, draws)
-                draws += len(resolved.draws)
-                record.outcomes.append(outcome_message(check, resolved))
-                response.texts.append(text_message(check, resolved))
+            self._resolve(prepared, beta)
         except AnswerError as error:
             raise ServiceError("INTERNAL", "a policy left a question open") from error
 
         record.protocol_minor = PROTOCOL_MINOR
         record.receipt_key_id = keys.receipt_key_id
-        record.guard_mode = roll_pb2.GUARD_MODE_NONE
+        record.guard_mode = self.guard_mode
         payload = serialise(record)
         if len(payload) > MAX_RECEIPT_BYTES:
             raise ServiceError("INTERNAL", "a record is larger than the checks before drawing allow")
@@ -112,6 +182,49 @@ class Roller:
     def get_key_list(self, _: service_pb2.GetKeyListRequest) -> service_pb2.GetKeyListResponse:
         """Return the signed list of the service's public keys."""
         return key_list_info.get_key_list(self.keys)
+
+    def _resolve(self, prepared: Prepared, beta: bytes) -> None:
+        """Write the outcomes into the record, and what they mean beside it."""
+        outcomes, texts = prepared.response.record.outcomes, prepared.response.texts
+        if prepared.replay is not None:
+            (check,) = prepared.checks
+            resolved = prepared.replay.go(Stream(beta, 0).face, prepared.answers)
+            outcomes.append(outcome_message(check, resolved))
+            previewed = self.guard_mode == roll_pb2.GUARD_MODE_NONE
+            texts.append(text_message(check, resolved, previewed=previewed))
+            return
+        draws = 0
+        for index, check in enumerate(prepared.checks):
+            resolved = resolve_check(check, beta, index, draws)
+            draws += len(resolved.draws)
+            outcomes.append(outcome_message(check, resolved))
+            texts.append(text_message(check, resolved))
+
+    def _prepare_answer(self, request: roll_pb2.RollRequest, begun: Prepared) -> Prepared:
+        """Follow the chain of an answer: our own signatures, one roll, and answers that fit what it asks."""
+        _require_session(in_session=request.HasField("session"), field="answers")
+        require_digest(request.root, "root")
+        require_digest(request.continues, "continues")
+        check_text(begun.request)
+        parents = tuple(
+            _read_parent(envelope, index, begun.keys) for index, envelope in enumerate(read_chain(request.chain))
+        )
+        check_links(request, begun.response.record.session, parents)
+        system, _, _ = parents[0].outcome.engine.partition("/")
+        if system not in systems() or parents[0].outcome.engine != engine_of(system):
+            raise StateError(
+                "ENGINE_GONE",
+                "the engine that began the roll runs here no more",
+                field="chain[0]",
+                value=parents[0].outcome.engine,
+            )
+        roll = begin_again(parents)
+        answers = read_answers(request)
+        try:
+            roll.replay.require_answers(answers)
+        except AnswerError as error:
+            raise request_error(error) from error
+        return replace(begun, checks=[roll.check], parents=parents, replay=roll.replay, answers=answers)
 
     def _open(self, request: roll_pb2.RollRequest, used: session_pb2.Session, tenant: str) -> tuple[Session, EpochKeys]:
         """Return the session of a request and its keys, and write it as it is used."""
@@ -162,14 +275,19 @@ def _strip(asked: roll_pb2.RollRequest, request: roll_pb2.RollRequest) -> None:
     asked.ClearField("chain")
 
 
-def _refuse_later(request: roll_pb2.RollRequest) -> None:
-    for name in _LATER:
-        if getattr(request, name):
-            raise RequestError(
-                "DECISIONS_UNSUPPORTED",
-                "this version of the service rolls checks, and takes neither answers nor closes",
-                field=name,
-            )
+def _read_parent(envelope: Envelope, index: int, keys: EpochKeys) -> Parent:
+    """Return a receipt of a chain; a session keeps its keys, so one of it is signed by the same key."""
+    try:
+        verify_envelope(envelope, ROLL_RECORD_TYPE, {keys.receipt_key_id: keys.receipt.public_key})
+        return Parent(envelope.digest, parse_record(envelope.payload))
+    except VerificationError as error:
+        path = join_path(f"chain[{index}]", error.field)
+        raise RequestError(error.reason, error.message, field=path, value=error.value) from error
+
+
+def _require_session(*, in_session: bool, field: str) -> None:
+    if not in_session:
+        raise RequestError("SESSION_REQUIRED", "answers and closes belong to a session", field=field)
 
 
 def _check_previous(request: roll_pb2.RollRequest) -> None:

@@ -7,7 +7,7 @@ not read again from anywhere.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from re import ASCII
 from re import compile as compile_pattern
@@ -15,12 +15,13 @@ from typing import Any
 
 from fairroll import ecvrf, hashing
 from fairroll.bundle import Bundle
-from fairroll.convert import join_path, read_check
+from fairroll.chain import Parent, begin_again, check_links, is_answer, read_answers
+from fairroll.convert import join_path, read_check, request_error
 from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, verify_envelope
 from fairroll.errors import FairrollError, RequestError, Step, VerificationError
 from fairroll.key_list import Key, KeyList, KeyStatus, KeyUse, verify_key_list
 from fairroll.receipt import parse_record, request_digest
-from fairroll.replay import engine_of, outcome_message, resolve_check, text_message
+from fairroll.replay import PREVIEWED, engine_of, outcome_message, resolve_check, text_message
 from fairroll.session import Session, check_seq
 from fairroll.session_message import read_session
 from fairroll.stream import Stream
@@ -150,12 +151,53 @@ def verification(
         taken.append(StepTaken(step, detail, held))
         return taken[-1]
 
-    envelope = bundle.envelope
-    digest = envelope.digest
-
     # 0. The key list, under the pinned root key and no older than one seen before.
     keys = _judge_key_list(bundle.key_list, root_public_key, key_list, trust)
     yield take(Step.KEY_LIST, f"version {keys.list_version} of {keys.origin}")
+
+    # 1 to 7.
+    signed = yield from _judge_receipt(bundle.envelope, keys, saved, take)
+    record = signed.record
+
+    # 8. The engine gives the same draws and outcomes; an answer's draws and decisions go on from its chain's.
+    texts, unjudged = _judge_outcomes(signed, bundle.chain, keys, saved)
+    yield take(Step.RULES, unjudged or f"{len(texts)} outcomes recomputed", held=not unjudged)
+
+    previewed = is_answer(record.request) and record.guard_mode == roll_pb2.GUARD_MODE_NONE
+    return Verified(
+        steps=tuple(taken),
+        record=record,
+        digest=signed.digest,
+        session_id=signed.session_id,
+        request_digest=request_digest(signed.session_id, record.request).hex(),
+        texts=texts,
+        key_list=keys,
+        development=signed.development,
+        revoked=signed.revoked,
+        rests_on=(*RESTS_ON, PREVIEWED) if previewed else RESTS_ON,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Signed:
+    """A receipt of which steps 1 to 7 held."""
+
+    digest: str
+    record: roll_pb2.RollRecord
+    session_id: bytes
+    beta: bytes
+    development: bool
+    revoked: bool
+
+
+_Take = Callable[[Step, str], StepTaken]
+
+
+def _judge_receipt(
+    envelope: Envelope, keys: KeyList, saved: Collection[str], take: _Take
+) -> Generator[StepTaken, None, _Signed]:
+    """Take steps 1 to 7, which need no rules and no other receipt."""
+    digest = envelope.digest
 
     # 1. The signature, by a key of use `receipt` in the key list.
     receipt_keys = {key.key_id: key.public_key for key in keys.keys if key.use is KeyUse.RECEIPT}
@@ -188,22 +230,8 @@ def verification(
     count = _check_draws(record, beta)
     yield take(Step.DRAWS, f"{count} draws")
 
-    # 8. The engine gives the same draws and outcomes.
-    texts = () if _is_answer(record) else tuple(_recompute(record, beta))
-    unjudged = _not_recomputed(record)
-    yield take(Step.RULES, unjudged or f"{len(texts)} outcomes recomputed", held=not unjudged)
-
-    return Verified(
-        steps=tuple(taken),
-        record=record,
-        digest=digest,
-        session_id=session_id,
-        request_digest=request_digest(session_id, record.request).hex(),
-        texts=texts,
-        key_list=keys,
-        development=receipt_key.development or vrf_key.development,
-        revoked=revoked,
-    )
+    development = receipt_key.development or vrf_key.development
+    return _Signed(digest, record, session_id, beta, development, revoked)
 
 
 def _judge_key_list(
@@ -348,17 +376,62 @@ def _check_draws(record: roll_pb2.RollRecord, beta: bytes) -> int:
     return count
 
 
-def _is_answer(record: roll_pb2.RollRecord) -> bool:
-    request = record.request
-    return bool(request.root or request.continues or request.answers)
+def _judge_outcomes(
+    signed: _Signed, chain: Sequence[Envelope], keys: KeyList, saved: Collection[str]
+) -> tuple[tuple[roll_pb2.OutcomeText, ...], str]:
+    """Return the outcomes in words, and why not every one of them can be judged here; empty where each was."""
+    record = signed.record
+    if is_answer(record.request):
+        return _judge_answer(signed, chain, keys, saved) if chain else ((), "not checked: parent missing")
+    if chain:
+        raise VerificationError(Step.RULES, "CHAIN_DIFFERS", "the receipt continues none", field="chain")
+    texts = tuple(_recompute(record, signed.beta))
+    return texts, _unknown_engines(record)
 
 
-def _not_recomputed(record: roll_pb2.RollRecord) -> str:
-    """Return why not every outcome of a record can be judged here; empty where each was."""
-    if _is_answer(record):
-        return "not checked: parent missing"
-    if any(outcome.status == roll_pb2.CHECK_STATUS_PENDING for outcome in record.outcomes):
-        return "not recomputed: the roll waits for decisions"
+def _judge_answer(
+    signed: _Signed, chain: Sequence[Envelope], keys: KeyList, saved: Collection[str]
+) -> tuple[tuple[roll_pb2.OutcomeText, ...], str]:
+    """Follow the chain of an answer, every receipt of it through steps 1 to 7, and run the roll in its segments."""
+    record, recorded = signed.record, signed.record.outcomes[0]
+    parents = tuple(_judge_parent(envelope, index, keys, saved) for index, envelope in enumerate(chain))
+    try:
+        check_links(record.request, record.session, parents)
+        _check_engine(parents[0].record.request.checks[0], parents[0].outcome, 0)
+        if recorded.engine != parents[0].outcome.engine:
+            raise RequestError("ENGINE_DIFFERS", "all receipts of a roll have one engine", field="outcomes[0].engine")
+        if unknown := _unknown_engines(record):
+            return (), unknown
+        roll = begin_again(parents)
+        for index, (parent, segment) in enumerate(zip(parents, roll.segments, strict=True)):
+            _require_same(outcome_message(roll.check, segment), parent.outcome, f"chain[{index}].outcomes[0]")
+        resolved = roll.replay.go(Stream(signed.beta, 0).face, read_answers(record.request))
+    except RuleError as error:
+        raise _at(Step.RULES, request_error(error, "request")) from error
+    except RequestError as error:
+        raise _at(Step.RULES, error) from error
+    _require_same(outcome_message(roll.check, resolved), recorded, "outcomes[0]")
+    return (text_message(roll.check, resolved, previewed=record.guard_mode == roll_pb2.GUARD_MODE_NONE),), ""
+
+
+def _judge_parent(envelope: Envelope, index: int, keys: KeyList, saved: Collection[str]) -> Parent:
+    taking = _judge_receipt(envelope, keys, saved, StepTaken)
+    try:
+        while True:
+            next(taking)
+    except StopIteration as end:
+        return Parent(end.value.digest, end.value.record)
+    except VerificationError as error:
+        raise VerificationError(
+            Step.RULES,
+            error.reason,
+            f"receipt {index + 1} of the chain fails step {error.step:d}: {error.message}",
+            field=join_path(f"chain[{index}]", error.field),
+            value=error.value,
+        ) from error
+
+
+def _unknown_engines(record: roll_pb2.RollRecord) -> str:
     unknown = sorted({outcome.engine for outcome in record.outcomes} - _engines())
     return f"not recomputed: this verifier has no engine {', '.join(unknown)}" if unknown else ""
 
@@ -372,14 +445,18 @@ def _recompute(record: roll_pb2.RollRecord, beta: bytes) -> Iterable[roll_pb2.Ou
     draws = 0
     engines = _engines()
     for index, (message, recorded) in enumerate(zip(record.request.checks, record.outcomes, strict=True)):
-        engine = _ENGINE.fullmatch(recorded.engine)
-        if engine is None or engine[1] != message.WhichOneof("system"):
-            raise _differs(index, "engine", "the engine is not one of the check's system")
-        if recorded.engine in engines and recorded.status != roll_pb2.CHECK_STATUS_PENDING:
+        _check_engine(message, recorded, index)
+        if recorded.engine in engines:
             yield _compare(message, recorded, beta, index, draws)
         else:
             yield roll_pb2.OutcomeText()
         draws += len(recorded.draws)
+
+
+def _check_engine(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, index: int) -> None:
+    engine = _ENGINE.fullmatch(recorded.engine)
+    if engine is None or engine[1] != message.WhichOneof("system"):
+        raise _differs(index, "engine", "the engine is not one of the check's system")
 
 
 def _compare(
@@ -390,10 +467,14 @@ def _compare(
         resolved = resolve_check(check, beta, index, draws)
     except RuleError as error:
         raise _differs(index, "", f"the engine refuses the check: {error.message}") from error
-    computed = outcome_message(check, resolved)
-    if computed.SerializeToString(deterministic=True) != recorded.SerializeToString(deterministic=True):
-        raise _differs(index, _first_difference(computed, recorded), "the engine gives another outcome")
+    _require_same(outcome_message(check, resolved), recorded, f"outcomes[{index}]")
     return text_message(check, resolved)
+
+
+def _require_same(computed: roll_pb2.CheckOutcome, recorded: roll_pb2.CheckOutcome, where: str) -> None:
+    if computed.SerializeToString(deterministic=True) != recorded.SerializeToString(deterministic=True):
+        field = join_path(where, _first_difference(computed, recorded))
+        raise VerificationError(Step.RULES, "OUTCOME_DIFFERS", "the engine gives another outcome", field=field)
 
 
 def _read_check(message: roll_pb2.Check, index: int) -> Any:  # noqa: ANN401  each system has its own types

@@ -22,7 +22,7 @@ from fairroll_rules.systems import fortune_doom as fd
 from fairroll_rules.systems import meidlands as md
 from fairroll_rules.systems import system_of, systems
 
-ROLLS = 600
+ROLLS = 1000
 Path = tuple[int, ...]
 
 

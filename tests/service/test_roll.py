@@ -332,7 +332,7 @@ REFUSED = {
     ),
     "a policy of ASK": Refused(
         resolution(tie=fortune_doom_pb2.FortuneDoomCheck.TIE_CHOICE_ASK),
-        "DECISION_OPEN",
+        "ASK_NOT_ALONE",
         "checks[1].fortune_doom.resolution_roll.tie",
         "",
         None,
@@ -463,13 +463,11 @@ REFUSED = {
     ),
     "a one-off at seq 1": Refused(one_off(seq=1), "SEQ_OUT_OF_RANGE", "seq", "", 0, "1"),
     "a one-off after something": Refused(one_off(previous="ab" * 32), "PREVIOUS_AT_START", "previous"),
-    "answers": Refused(lambda asked: asked.answers.add(), "DECISIONS_UNSUPPORTED", "answers"),
-    "a root": Refused(lambda asked: setattr(asked, "root", "ab" * 32), "DECISIONS_UNSUPPORTED", "root"),
-    "a continuation": Refused(
-        lambda asked: setattr(asked, "continues", "ab" * 32), "DECISIONS_UNSUPPORTED", "continues"
-    ),
-    "a close": Refused(lambda asked: setattr(asked, "close", True), "DECISIONS_UNSUPPORTED", "close"),
-    "a chain": Refused(lambda asked: asked.chain.append(envelope_pb2.Envelope()), "DECISIONS_UNSUPPORTED", "chain"),
+    "answers beside checks": Refused(lambda asked: asked.answers.add(), "CONFLICT", "checks"),
+    "a root beside checks": Refused(lambda asked: setattr(asked, "root", "ab" * 32), "CONFLICT", "checks"),
+    "a continuation beside checks": Refused(lambda asked: setattr(asked, "continues", "ab" * 32), "CONFLICT", "checks"),
+    "a close with checks": Refused(lambda asked: setattr(asked, "close", True), "CONFLICT", "checks"),
+    "a chain beside checks": Refused(lambda asked: asked.chain.append(envelope_pb2.Envelope()), "CONFLICT", "checks"),
 }
 
 

@@ -132,7 +132,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, dict[str, Any]]] = [
     (
         "a policy that asks",
         roll({"crossroads": {"skillRoll": {"advantage": 1, "removal": "REMOVAL_POLICY_ASK"}}}),
-        "DECISION_OPEN",
+        "SESSION_REQUIRED",
         "checks[0].crossroads.skill_roll.removal",
         {},
     ),
@@ -143,7 +143,7 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, dict[str, Any]]] = [
         "checks[0].crossroads.skill_roll.statistic",
         {},
     ),
-    ("an answer", roll(answers=[{"decisionId": "x", "optionId": "y"}]), "DECISIONS_UNSUPPORTED", "answers", {}),
+    ("an answer", roll(answers=[{"decisionId": "x", "optionId": "y"}]), "REQUIRED", "root", {}),
 ]
 
 

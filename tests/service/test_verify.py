@@ -387,6 +387,7 @@ def test_an_answer_without_its_parents_is_not_judged() -> None:
     record = record_of(answer("d6"))
     record.request.ClearField("checks")
     record.request.root = record.request.continues = "ab" * 32
+    record.request.answers.add(decision_id="0:0", option_id="KEEP")
     verified = verify(signed(record), ROOT.public_key)
     assert verified.steps[-1].detail == "not checked: parent missing"
     assert not verified.complete

@@ -279,11 +279,15 @@ class RollRequest(_message.Message):
 
     @_builtins.property
     def answers(self) -> _containers.RepeatedCompositeFieldContainer[Global___Answer]:
-        """The answers of an answer record: one for each decision of the receipt that it continues."""
+        """The answers of an answer record: one for each decision that waits in the receipt that it continues.
+        INVALID_ARGUMENT: one is missing, or is none of the options. ALREADY_EXISTS: answered before, under a guard.
+        """
 
     @_builtins.property
     def chain(self) -> _containers.RepeatedCompositeFieldContainer[_envelope_pb2.Envelope]:
-        """The envelopes from `root` to `continues`, root first; at most 32 and 256 KiB. Not copied into the record."""
+        """The envelopes from `root` to `continues`, root first; at most 32 and 256 KiB. Not copied into the record.
+        INVALID_ARGUMENT: one is not this service's, of another session, or waits for nothing.
+        """
 
     def __init__(
         self,
@@ -444,6 +448,7 @@ class CheckOutcome(_message.Message):
     STATUS_FIELD_NUMBER: _builtins.int
     DRAWS_FIELD_NUMBER: _builtins.int
     DECISIONS_FIELD_NUMBER: _builtins.int
+    EARLIER_DRAWS_FIELD_NUMBER: _builtins.int
     NOTATION_FIELD_NUMBER: _builtins.int
     CROSSROADS_FIELD_NUMBER: _builtins.int
     D6_DUNGEONS_FIELD_NUMBER: _builtins.int
@@ -456,11 +461,15 @@ class CheckOutcome(_message.Message):
     """How the check ended."""
     @_builtins.property
     def draws(self) -> _containers.RepeatedCompositeFieldContainer[Global___Draw]:
-        """Every draw in order."""
+        """Every draw of this record in order. Indexes of draws, here and in the outcome, count `earlier_draws` first."""
 
     @_builtins.property
     def decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___Decision]:
-        """Every choice after seeing faces, with the policy that made it."""
+        """Every choice after seeing faces, with the policy that made it; where status is PENDING, then those that wait."""
+
+    @_builtins.property
+    def earlier_draws(self) -> _containers.RepeatedCompositeFieldContainer[Global___Draw]:
+        """In an answer: every draw of the records that it continues, in order. Empty in a root."""
 
     @_builtins.property
     def notation(self) -> _notation_pb2.NotationOutcome:
@@ -493,6 +502,7 @@ class CheckOutcome(_message.Message):
         status: Global___CheckStatus.ValueType = ...,
         draws: _abc.Iterable[Global___Draw] | None = ...,
         decisions: _abc.Iterable[Global___Decision] | None = ...,
+        earlier_draws: _abc.Iterable[Global___Draw] | None = ...,
         notation: _notation_pb2.NotationOutcome | None = ...,
         crossroads: _crossroads_pb2.CrossroadsOutcome | None = ...,
         d6_dungeons: _d6_dungeons_pb2.D6DungeonsOutcome | None = ...,
@@ -502,7 +512,7 @@ class CheckOutcome(_message.Message):
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "fortune_doom", b"fortune_doom", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "system", b"system"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "decisions", b"decisions", "draws", b"draws", "engine", b"engine", "fortune_doom", b"fortune_doom", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "status", b"status", "system", b"system"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["crossroads", b"crossroads", "d6_dungeons", b"d6_dungeons", "decisions", b"decisions", "draws", b"draws", "earlier_draws", b"earlier_draws", "engine", b"engine", "fortune_doom", b"fortune_doom", "meidlands", b"meidlands", "msf_high", b"msf_high", "notation", b"notation", "status", b"status", "system", b"system"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType_system: _TypeAlias = _typing.Literal["notation", "crossroads", "d6_dungeons", "fortune_doom", "meidlands", "msf_high"]  # noqa: Y015
     _WhichOneofArgType_system: _TypeAlias = _typing.Literal["system", b"system"]  # noqa: Y015
