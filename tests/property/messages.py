@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 M = TypeVar("M", bound=Message)
 
+# Made once: a strategy is slow to make and quick to draw from.
+_FLAG, _TEXT, _BYTES = st.booleans(), st.text(max_size=20), st.binary(max_size=40)
 _INTEGERS = {
     FieldDescriptor.CPPTYPE_INT32: st.integers(-(2**31), 2**31 - 1),
     FieldDescriptor.CPPTYPE_UINT32: st.integers(0, 2**32 - 1),
@@ -24,7 +26,7 @@ def messages(draw: st.DrawFn, message_class: type[M], depth: int = 2) -> M:
     """Draw a valid message; below `depth` no message field is set."""
     message = message_class()
     for field in message.DESCRIPTOR.fields:
-        if draw(st.booleans()):
+        if draw(_FLAG):
             _fill(draw, message, field, depth)
     return message
 
@@ -48,9 +50,9 @@ def _scalar(field: Any) -> st.SearchStrategy[Any]:  # noqa: ANN401  as above
     if field.enum_type is not None:
         return st.sampled_from(sorted(field.enum_type.values_by_number))
     if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
-        return st.booleans()
+        return _FLAG
     if field.type == FieldDescriptor.TYPE_BYTES:
-        return st.binary(max_size=40)
+        return _BYTES
     if field.cpp_type == FieldDescriptor.CPPTYPE_STRING:
-        return st.text(max_size=20)
+        return _TEXT
     return _INTEGERS[field.cpp_type]
