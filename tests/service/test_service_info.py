@@ -1,17 +1,19 @@
 """What a service says about itself: limits, systems, keys, and what notation means."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import fairroll
 import fairroll_rules
+from fairroll.key_list import KeyStatus, KeyUse, verify_key_list
 from fairroll.limits_info import LIMITS
 from fairroll.receipt import read_envelope
 from fairroll.v1 import key_list_pb2, notation_pb2, service_pb2
 from fairroll_rules.systems import systems
-from tests.service.rolling import ORIGIN, ROOT, epoch_keys, roller, service_keys
+from tests.service.rolling import ORIGIN, ROOT, epoch_keys, listed_with, roller, service_keys
 
 NAMED = re.compile(r"""(?:\blimit=|beyond\(|require_limit\(|_check_count\([^"]*)"([a-z_]+)\"""")
 LATER = {"odds_work"}
@@ -83,6 +85,27 @@ def test_the_key_list_is_the_signed_one() -> None:
         (keys.vrf_key_id, key_list_pb2.KEY_USE_VRF, key_list_pb2.KEY_STATUS_ACTIVE),
         (keys.receipt_key_id, key_list_pb2.KEY_USE_RECEIPT, key_list_pb2.KEY_STATUS_ACTIVE),
     ]
+
+
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [
+        (KeyStatus.RETIRED, key_list_pb2.KEY_STATUS_RETIRED),
+        (KeyStatus.REVOKED, key_list_pb2.KEY_STATUS_REVOKED),
+    ],
+)
+def test_the_key_list_tells_the_status_and_development_of_a_key(
+    status: KeyStatus, told: key_list_pb2.KeyStatus.ValueType
+) -> None:
+    held = service_keys()
+    listed = listed_with(status, KeyUse.VRF, development=True)
+    keys = replace(held, envelope=listed, key_list=verify_key_list(listed, ROOT.public_key))
+    answer = roller(keys).get_key_list(service_pb2.GetKeyListRequest())
+    assert [(key.status, key.development) for key in answer.key_list.keys] == [
+        (told, True),
+        (key_list_pb2.KEY_STATUS_ACTIVE, False),
+    ]
+    assert answer.key_list.list_version == 2
 
 
 # Notation

@@ -89,6 +89,14 @@ def test_every_kind_of_outcome_verifies(text: str) -> None:
     assert verify(bundle_of(answer(text)), ROOT.public_key).complete
 
 
+def test_a_receipt_whose_draws_ran_out_verifies_with_the_draws_that_were_left() -> None:
+    """The last check got none of the 10,000; a verifier that gave it its own would call the receipt a lie."""
+    response = answer(*["1000d2!"] * 9, "d6")
+    assert response.record.outcomes[9].status == roll_pb2.CHECK_STATUS_LIMIT_REACHED
+    assert not response.record.outcomes[9].draws
+    assert verify(bundle_of(response), ROOT.public_key).complete
+
+
 # What does not hold: an outsider changes bytes
 
 
@@ -351,6 +359,17 @@ def test_a_newer_record_is_not_called_forged_whatever_else_it_holds() -> None:
 def test_a_payload_beyond_the_limit_is_refused() -> None:
     error = refused(signed(bytes(1024 * 1024 + 1)))
     assert (error.step, error.reason) == (Step.PARSE, "RECORD_TOO_LARGE")
+
+
+def test_more_draws_than_a_record_holds_are_refused_even_where_the_engine_is_unknown() -> None:
+    record = record_of(answer("1000d1"))
+    record.outcomes[0].engine = "notation/2"
+    one = record.outcomes[0].draws[0]
+    record.outcomes[0].draws.extend([one] * 9_000)
+    assert not verify(signed(record), ROOT.public_key).complete
+    record.outcomes[0].draws.append(one)
+    error = refused(signed(record))
+    assert (error.step, error.reason) == (Step.DRAWS, "TOO_MANY_DRAWS")
 
 
 def test_another_payload_type_is_refused() -> None:
