@@ -1,0 +1,75 @@
+"""Servers in processes of their own, with the processor time that each has taken."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_TICK = os.sysconf("SC_CLK_TCK")
+START_SECONDS = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """One that listens on loopback.
+
+    Attributes:
+        address: where, host:port.
+    """
+
+    address: str
+    pid: int
+
+    def cpu_seconds(self) -> float:
+        """User and system time of all its threads so far."""
+        # After the name, which may hold anything: utime and stime are fields 14 and 15.
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / _TICK
+
+
+@contextmanager
+def echo(kind: str, size: int) -> Iterator[Server]:
+    """Run bench/echo.py."""
+    command = [sys.executable, "-m", "bench.echo", kind, str(size)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield Server(process.stdout.readline().strip(), process.pid)
+        finally:
+            process.terminate()
+
+
+@contextmanager
+def fairroll(folder: Path) -> Iterator[tuple[Server, Server]]:
+    """Run the service, with metrics and a JSON line a call; give it as its gRPC and its REST server."""
+    log = folder / "log"
+    environment = {
+        **os.environ,
+        **{f"FAIRROLL_{name}_ADDRESS": "127.0.0.1:0" for name in ("GRPC", "REST", "ADMIN")},
+        "FAIRROLL_KEYS": str(folder / "keys"),
+        "FAIRROLL_LOG_FORMAT": "json",
+        "FAIRROLL_DRAIN_SECONDS": "0",
+    }
+    command = [sys.executable, "-m", "fairroll.cli", "serve"]
+    with log.open("wb") as stderr, subprocess.Popen(command, env=environment, cwd=folder, stderr=stderr) as process:
+        try:
+            ready = _ready(process, log)
+            yield Server(ready["grpc"], process.pid), Server(ready["rest"].removeprefix("http://"), process.pid)
+        finally:
+            process.terminate()
+
+
+def _ready(process: "subprocess.Popen[bytes]", log: Path) -> dict[str, str]:
+    end = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < end:
+        for line in log.read_text().splitlines(keepends=True):
+            if line.endswith("\n") and '"fairroll is ready"' in line:
+                found: dict[str, str] = json.loads(line)
+                return found
+        time.sleep(0.02)
+    raise RuntimeError(f"the service did not start:\n{log.read_text()}")
