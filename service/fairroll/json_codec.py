@@ -294,7 +294,7 @@ def _shown(text: str) -> str:
 def _message_writer(descriptor: Descriptor) -> Writer:
     if descriptor.file.package.startswith("google."):
         # Well-known types print in ways of their own, and none stands on a hot path.
-        return MessageToDict
+        return _well_known
     fields = [(field.name, field.json_name, field.has_presence, _field_writer(field)) for field in descriptor.fields]
 
     def write(message: Message) -> dict[str, Any]:
@@ -305,6 +305,19 @@ def _message_writer(descriptor: Descriptor) -> Writer:
         return members
 
     return write
+
+
+def _well_known(message: Message) -> Any:  # noqa: ANN401  any JSON value
+    return _whole(MessageToDict(message))
+
+
+def _whole(value: Any) -> Any:  # noqa: ANN401  any JSON value
+    """Print the whole numbers of a Struct, which holds only floats, as whole numbers, and its members in order."""
+    if isinstance(value, dict):
+        return {name: _whole(value[name]) for name in sorted(value)}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def _field_writer(field: FieldDescriptor) -> Writer:

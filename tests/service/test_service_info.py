@@ -8,6 +8,7 @@ import pytest
 
 import fairroll
 import fairroll_rules
+from fairroll import json_codec
 from fairroll.key_list import KeyStatus, KeyUse, verify_key_list
 from fairroll.limits_info import LIMITS
 from fairroll.receipt import read_envelope
@@ -73,6 +74,12 @@ def test_systems_are_listed_with_their_engines() -> None:
         (name, f"{name}/{system.ENGINE}") for name, system in systems().items()
     ]
     assert all(system.title and system.check_schema and system.outcome_schema for system in listed)
+
+
+def test_whole_numbers_of_a_schema_are_printed_as_whole_numbers() -> None:
+    printed = json_codec.dumps(roller().list_systems(service_pb2.ListSystemsRequest()))
+    assert b'"minimum":0,' in printed
+    assert not re.search(rb":-?[0-9]+\.0\b", printed)
 
 
 def test_the_key_list_is_the_signed_one() -> None:
