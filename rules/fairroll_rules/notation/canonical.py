@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fractions import Fraction
 
 from fairroll_rules.notation.tree import (
     Call,
@@ -156,4 +155,6 @@ def _point(compare: Compare | None, *, bare: bool = True) -> str:
 
 def shown(value: Exact) -> str:
     """Return an exact number as `p` or `p/q`."""
-    return f"{value.numerator}/{value.denominator}" if isinstance(value, Fraction) else str(value)
+    if value.denominator == 1:
+        return str(value.numerator)
+    return f"{value.numerator}/{value.denominator}"

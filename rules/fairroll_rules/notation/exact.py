@@ -64,8 +64,8 @@ CALL: dict[str, Callable[..., Exact]] = {
     "ceil": ceil,
     "round": half_up,
     "abs": abs,
-    "min": min,
-    "max": max,
+    "min": lambda *values: min(values),  # of one value, too
+    "max": lambda *values: max(values),
 }
 """What the functions do."""
 

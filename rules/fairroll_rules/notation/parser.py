@@ -186,17 +186,19 @@ class _Parser(ModifierParser):
         value = scan.number()
         span = scan.since(start)
         if scan.peek() == "x" and self.nodes == 0 and self._depth == 0:
-            return self._repeat(value if isinstance(value, int) else 0, span, start)
+            return self._repeat(span, start)
         return self._dice_or(self.node(Number(value, span)), start)
 
-    def _repeat(self, times: int, span: Span, start: int) -> Node:
+    def _repeat(self, span: Span, start: int) -> Node:
         """`repeat := whole "x" "{" expression "}"`: whole is 1..100."""
         scan = self.scan
         scan.take("x")
         if not scan.take("{"):
             raise scan.unexpected(f"{scan.raw[start : scan.ended()]}", "{", hint="repeat is 6x{4d6kh3}; times is *")
+        given = scan.folded[span.start : span.end]
+        times = int(given) if given.isdigit() else 0
         if not 1 <= times <= MAX_REPEAT:
-            raise beyond("repeat", MAX_REPEAT, scan.raw[span.start : span.end], span, minimum=1)
+            raise beyond("repeat", MAX_REPEAT, given, span, minimum=1)
         depth = self.enter(start)
         self.nodes += 1  # before its body, so that a repeat inside is none
         body = self.expression(0)

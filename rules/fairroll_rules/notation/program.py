@@ -91,7 +91,7 @@ def _remembered(text: str, dialect: Dialect, variables: tuple[tuple[str, int], .
         tree=tree,
         head=f"{tree.canonical} # {tree.comment}" if tree.comment else tree.canonical,
         bounds=analysis.bounds,
-        runner=Compiler(analysis).runner(root),
+        runner=Compiler(analysis).runner(root.body if isinstance(root, Repeat) else root),
         times=root.times if isinstance(root, Repeat) else None,
         labels=tuple(dict.fromkeys(labels_of(root))),
         counting=_counts(root),

@@ -18,7 +18,7 @@ from fairroll_rules.notation.tree import Exact
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-_WHOLE = re.compile(r"[0-9]+")
+_WHOLE = re.compile(r"[0-9]+(?![0-9.])")
 _WORD = re.compile(r"[a-z]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _COMPARE = re.compile(r">=|<=|<>|[<>=]")
@@ -116,13 +116,7 @@ class Scanner:
         """`whole := digit+`: a literal without a point, at most 10 digits."""
         if _WHOLE.match(self.folded, self.at) is None:
             raise self.unexpected(what, "a whole number")
-        start = self.at
-        value = self.number()
-        if isinstance(value, Fraction):
-            raise refuse(
-                SYNTAX, f"expected a whole number after {what}", self.since(start), expected=("a whole number",)
-            )
-        return value
+        return int(self.number())
 
     def dice(self) -> str:
         """`dice := "d" | "d%" | "df" | "df.1"`: the empty string where no die comes next."""
