@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter as Tally
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector
@@ -48,6 +47,7 @@ class Metrics:
         # Looking a child up costs more than counting does, so each is looked up once.
         self._bound_calls: dict[tuple[str, str, str], tuple[Counter, Histogram]] = {}
         self._bound_items: dict[tuple[str, str], Counter] = {}
+        # By engine, such as `notation/1`.
         self._bound_systems: dict[str, tuple[Counter, Counter]] = {}
 
     def observe_call(self, door: str, method: str, code: str, seconds: float) -> None:
@@ -77,13 +77,14 @@ class Metrics:
         """Count what a roll gave: its systems, checks and draws."""
         outcomes = record.outcomes
         self._draws.inc(sum([len(outcome.draws) for outcome in outcomes]))
-        for engine, checks in Tally([outcome.engine for outcome in outcomes]).items():
-            system = engine.partition("/")[0]
-            bound = self._bound_systems.get(system)
+        engines = [outcome.engine for outcome in outcomes]
+        for engine in dict.fromkeys(engines):
+            bound = self._bound_systems.get(engine)
             if bound is None:
-                bound = self._bound_systems[system] = self._rolls.labels(system), self._checks.labels(system)
+                system = engine.partition("/")[0]
+                bound = self._bound_systems[engine] = self._rolls.labels(system), self._checks.labels(system)
             bound[0].inc()
-            bound[1].inc(checks)
+            bound[1].inc(engines.count(engine))
 
     def observe_vrf(self, seconds: float) -> None:
         """Time one VRF proof."""
