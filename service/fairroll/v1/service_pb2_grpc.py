@@ -3,7 +3,6 @@
 import grpc
 import warnings
 
-from fairroll.v1 import odds_pb2 as fairroll_dot_v1_dot_odds__pb2
 from fairroll.v1 import roll_pb2 as fairroll_dot_v1_dot_roll__pb2
 from fairroll.v1 import service_pb2 as fairroll_dot_v1_dot_service__pb2
 
@@ -56,11 +55,6 @@ class RollServiceStub:
                 '/fairroll.v1.RollService/VerifyReceipt',
                 request_serializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.SerializeToString,
                 response_deserializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptResponse.FromString,
-                _registered_method=True)
-        self.GetOdds = channel.unary_unary(
-                '/fairroll.v1.RollService/GetOdds',
-                request_serializer=fairroll_dot_v1_dot_odds__pb2.GetOddsRequest.SerializeToString,
-                response_deserializer=fairroll_dot_v1_dot_odds__pb2.GetOddsResponse.FromString,
                 _registered_method=True)
         self.ParseNotation = channel.unary_unary(
                 '/fairroll.v1.RollService/ParseNotation',
@@ -124,17 +118,6 @@ class RollServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
-    def GetOdds(self, request, context):
-        """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds; a picture at GET /v1/odds.svg.
-
-        INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`odds_values`,
-        `fraction_digits`, and `odds_work` where estimates are refused). DEADLINE_EXCEEDED: they take longer than the
-        caller, or the service, waits. RESOURCE_EXHAUSTED: too many questions wait already.
-        """
-        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
-        context.set_details('Method not implemented!')
-        raise NotImplementedError('Method not implemented!')
-
     def ParseNotation(self, request, context):
         """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
 
@@ -183,11 +166,6 @@ def add_RollServiceServicer_to_server(servicer, server):
                     servicer.VerifyReceipt,
                     request_deserializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.FromString,
                     response_serializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptResponse.SerializeToString,
-            ),
-            'GetOdds': grpc.unary_unary_rpc_method_handler(
-                    servicer.GetOdds,
-                    request_deserializer=fairroll_dot_v1_dot_odds__pb2.GetOddsRequest.FromString,
-                    response_serializer=fairroll_dot_v1_dot_odds__pb2.GetOddsResponse.SerializeToString,
             ),
             'ParseNotation': grpc.unary_unary_rpc_method_handler(
                     servicer.ParseNotation,
@@ -297,33 +275,6 @@ class RollService:
             '/fairroll.v1.RollService/VerifyReceipt',
             fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.SerializeToString,
             fairroll_dot_v1_dot_service__pb2.VerifyReceiptResponse.FromString,
-            options,
-            channel_credentials,
-            insecure,
-            call_credentials,
-            compression,
-            wait_for_ready,
-            timeout,
-            metadata,
-            _registered_method=True)
-
-    @staticmethod
-    def GetOdds(request,
-            target,
-            options=(),
-            channel_credentials=None,
-            call_credentials=None,
-            insecure=False,
-            compression=None,
-            wait_for_ready=None,
-            timeout=None,
-            metadata=None):
-        return grpc.experimental.unary_unary(
-            request,
-            target,
-            '/fairroll.v1.RollService/GetOdds',
-            fairroll_dot_v1_dot_odds__pb2.GetOddsRequest.SerializeToString,
-            fairroll_dot_v1_dot_odds__pb2.GetOddsResponse.FromString,
             options,
             channel_credentials,
             insecure,

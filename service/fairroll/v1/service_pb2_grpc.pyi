@@ -4,7 +4,6 @@ isort:skip_file
 The calls. REST offers the same at the routes named beside each."""
 
 from collections import abc as _abc
-from fairroll.v1 import odds_pb2 as _odds_pb2
 from fairroll.v1 import roll_pb2 as _roll_pb2
 from fairroll.v1 import service_pb2 as _service_pb2
 from grpc import aio as _aio
@@ -60,13 +59,6 @@ class RollServiceStub:
     A receipt that fails is an answer (`verified` false, the step named), not an error. INVALID_ARGUMENT: the
     bundle cannot be read at all.
     """
-    GetOdds: _grpc.UnaryUnaryMultiCallable[_odds_pb2.GetOddsRequest, _odds_pb2.GetOddsResponse]
-    """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds; a picture at GET /v1/odds.svg.
-
-    INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`odds_values`,
-    `fraction_digits`, and `odds_work` where estimates are refused). DEADLINE_EXCEEDED: they take longer than the
-    caller, or the service, waits. RESOURCE_EXHAUSTED: too many questions wait already.
-    """
     ParseNotation: _grpc.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]
     """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
 
@@ -110,13 +102,6 @@ class RollServiceAsyncStub(RollServiceStub):
 
     A receipt that fails is an answer (`verified` false, the step named), not an error. INVALID_ARGUMENT: the
     bundle cannot be read at all.
-    """
-    GetOdds: _aio.UnaryUnaryMultiCallable[_odds_pb2.GetOddsRequest, _odds_pb2.GetOddsResponse]  # type: ignore[assignment]
-    """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds; a picture at GET /v1/odds.svg.
-
-    INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`odds_values`,
-    `fraction_digits`, and `odds_work` where estimates are refused). DEADLINE_EXCEEDED: they take longer than the
-    caller, or the service, waits. RESOURCE_EXHAUSTED: too many questions wait already.
     """
     ParseNotation: _aio.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]  # type: ignore[assignment]
     """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
@@ -176,19 +161,6 @@ class RollServiceServicer(metaclass=_abc_1.ABCMeta):
 
         A receipt that fails is an answer (`verified` false, the step named), not an error. INVALID_ARGUMENT: the
         bundle cannot be read at all.
-        """
-
-    @_abc_1.abstractmethod
-    def GetOdds(
-        self,
-        request: _odds_pb2.GetOddsRequest,
-        context: _ServicerContext,
-    ) -> _typing.Union[_odds_pb2.GetOddsResponse, _abc.Awaitable[_odds_pb2.GetOddsResponse]]:
-        """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds; a picture at GET /v1/odds.svg.
-
-        INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`odds_values`,
-        `fraction_digits`, and `odds_work` where estimates are refused). DEADLINE_EXCEEDED: they take longer than the
-        caller, or the service, waits. RESOURCE_EXHAUSTED: too many questions wait already.
         """
 
     @_abc_1.abstractmethod
