@@ -45,6 +45,7 @@ FUDGE_ONE = (-1, 0, 0, 0, 0, 1)
 
 _N = TypeVar("_N", bound=Node)
 
+_BARE_DROP = re.compile(r"d(?![hl])")
 _REPEATS = re.compile(r"x\s*\{")
 _BINDING = {"+": 10, "-": 10, "*": 20, "/": 20, "%": 20, "^": 40}
 _SIGN_BINDING = 30
@@ -222,6 +223,9 @@ class _Parser(ModifierParser):
             raise self._no_operator(")")
         if name := scan.dice():
             return self._dice(inner, name, start)
+        if _BARE_DROP.match(scan.folded, scan.at):
+            # After parentheses d is always dice, so that `(4d6)d1` and `(4d6)drr` do not part ways.
+            raise scan.unexpected("a count in parentheses", "d and sides", hint="to drop the lowest dice write dl")
         if isinstance(inner, (Dice, Group, Modified)):
             return self.modifiers(inner, start)
         return inner

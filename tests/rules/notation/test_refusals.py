@@ -32,6 +32,7 @@ REFUSALS: list[tuple[str, str, str]] = [
     ("d{1,}", "NOTATION_SYNTAX", "}"),
     ("d{1.5}", "NOTATION_SYNTAX", "1.5"),
     ("d %", "NOTATION_SYNTAX", "%"),
+    ("(1d4)drr", "NOTATION_SYNTAX", "drr"),
     ("1. 5", "NOTATION_SYNTAX", "."),
     (".5", "NOTATION_SYNTAX", "."),
     ("2**3", "NOTATION_SYNTAX", "**"),
@@ -267,6 +268,9 @@ def test_the_caret_points_at_the_raw_text() -> None:
         ("1d6%-4", -3, 0),
         ("round(1d6/4)", 0, 2),
         ("2d6max3", 2, 6),
+        ("4d6min3u", 4, 24),
+        ("2d6rr1u", 2, 12),
+        ("2d6!!~1rr1", 2, 24),
     ],
 )
 def test_bounds_worked_out_by_hand(notation: str, minimum: int | str, maximum: int | str) -> None:
