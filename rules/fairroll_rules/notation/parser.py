@@ -102,6 +102,7 @@ class _Parser(ModifierParser):
         self.comment = ""
         self.nodes = 0
         self._depth = 0
+        self._beginning = self.scan.at
 
     def input(self) -> Node:
         """`input := (repeat | expression) comment?`."""
@@ -186,7 +187,7 @@ class _Parser(ModifierParser):
         scan = self.scan
         value = scan.number()
         span = scan.since(start)
-        if scan.peek() == "x" and self.nodes == 0 and self._depth == 0:
+        if scan.peek() == "x" and start == self._beginning:
             return self._repeat(span, start)
         return self._dice_or(self.node(Number(value, span)), start)
 
@@ -201,7 +202,7 @@ class _Parser(ModifierParser):
         if not 1 <= times <= MAX_REPEAT:
             raise beyond("repeat", MAX_REPEAT, given, span, minimum=1)
         depth = self.enter(start)
-        self.nodes += 1  # before its body, so that a repeat inside is none
+        self.nodes += 1
         body = self.expression(0)
         self._depth = depth
         if scan.peek() == ",":

@@ -49,6 +49,7 @@ REFUSALS: list[tuple[str, str, str]] = [
     ("\u0661d6", "NOTATION_SYNTAX", "\u0661"),
     ("6x{1d6}+1", "NOTATION_SYNTAX", "+"),
     ("1+6x{1d6}", "NOTATION_SYNTAX", "x"),
+    ("+6x{1d6}", "NOTATION_SYNTAX", "x"),
     ("6x{1d6}[stats]", "NOTATION_SYNTAX", "["),
     ("2x{2x{1d6}}", "NOTATION_SYNTAX", "x"),
     ("2x{1d6,1d8}", "NOTATION_SYNTAX", ","),
