@@ -21,6 +21,7 @@ COMMANDS = {
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
     "systems": "list the systems, their rolls and fields",
     "keys": "make the keys of a service and show them",
+    "guard": "close idle sessions in the store that lets a seq be used once",
     "apikeys": "say who may call a service, and as which tenant",
 }
 
