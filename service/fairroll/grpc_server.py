@@ -32,6 +32,7 @@ from fairroll.v1.service_pb2 import (
     StreamRollsRequest,
     StreamRollsResponse,
     VerifyReceiptRequest,
+    VerifySessionRequest,
 )
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class GrpcDoor(grpc.GenericRpcHandler):
         unary = {
             "Roll": self._unary("Roll", RollRequest, self._roll),
             "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _known(roller.verify_receipt)),
+            "VerifySession": self._unary("VerifySession", VerifySessionRequest, _aside(roller.verify_session)),
             "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, _known(roller.parse_notation)),
             "ListSystems": self._public("ListSystems", ListSystemsRequest, roller.list_systems),
             "GetLimits": self._public("GetLimits", GetLimitsRequest, roller.get_limits),
@@ -173,6 +175,15 @@ def _known(use: Callable[[Q], Message]) -> Callable[[Q, str], Awaitable[Message]
 
     async def answer(request: Q, _: str) -> Message:
         return use(request)
+
+    return answer
+
+
+def _aside(use: Callable[[Q], Message]) -> Callable[[Q, str], Awaitable[Message]]:
+    """Return a use that any known caller may have, in a thread, since it takes long."""
+
+    async def answer(request: Q, _: str) -> Message:
+        return await asyncio.to_thread(use, request)
 
     return answer
 

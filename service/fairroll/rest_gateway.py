@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from hashlib import sha256
@@ -78,11 +79,18 @@ def make_app(
 
         return use
 
+    def aside(call: Callable[[Any], Message]) -> Use:
+        async def use(request: Any, _: str) -> Message:  # noqa: ANN401  as above
+            return await asyncio.to_thread(call, request)
+
+        return use
+
     roll = guarded(roller, guard)
 
     post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
     add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics, callers))
     post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, known(roller.verify_receipt))
+    post("/v1/sessions:verify", "VerifySession", service_pb2.VerifySessionRequest, aside(roller.verify_session))
     post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, known(roller.parse_notation))
     get("/v1/systems", "ListSystems", lambda: roller.list_systems(service_pb2.ListSystemsRequest()))
     get("/v1/limits", "GetLimits", lambda: roller.get_limits(service_pb2.GetLimitsRequest()))

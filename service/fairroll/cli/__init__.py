@@ -16,6 +16,7 @@ from fairroll.errors import FairrollError, KeyFileError, ServiceError
 COMMANDS = {
     "serve": "start the service",
     "roll": "ask a running service for a roll and print the dice",
+    "decide": "answer the decisions that wait in a bundle",
     "verify": "verify receipts offline, step by step",
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
