@@ -106,7 +106,8 @@ class _Process:
         self.readiness.state = "ready"
         announce()
         name, error = await supervisor.first_to_end(tasks)
-        wanted = name == "signals"
+        # Both end when `stop` is set, in whatever order the loop comes to them.
+        wanted = name in ("signals", "guard") and error is None
         if wanted:
             await self._drain()
         else:
