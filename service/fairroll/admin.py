@@ -21,10 +21,17 @@ class Readiness:
 
     Attributes:
         state: `starting`, `ready` or `draining`.
+        guard_reached: whether the guard answers; nothing is rolled while it does not.
     """
 
     def __init__(self) -> None:
         self.state = "starting"
+        self.guard_reached = True
+
+    @property
+    def shown(self) -> str:
+        """The state as probes see it."""
+        return "guard unreachable" if self.state == "ready" and not self.guard_reached else self.state
 
 
 def make_admin(registry: CollectorRegistry, readiness: Readiness) -> Asgi:
@@ -38,7 +45,7 @@ def make_admin(registry: CollectorRegistry, readiness: Readiness) -> Asgi:
             case "/livez":
                 return 200, TEXT, b"alive\n"
             case "/readyz":
-                return 200 if readiness.state == "ready" else 503, TEXT, f"{readiness.state}\n".encode()
+                return 200 if readiness.shown == "ready" else 503, TEXT, f"{readiness.shown}\n".encode()
             case _:
                 return 404, TEXT, b"not found: try /metrics, /livez or /readyz\n"
 

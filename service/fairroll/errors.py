@@ -73,6 +73,19 @@ class StateError(FairrollError):
     """The input is well formed but does not fit what the service holds or has done."""
 
 
+class UsedError(StateError):
+    """What was used before is in the way.
+
+    Attributes:
+        digest: of the receipt that stands, 64 hex digits; "" where none does.
+    """
+
+    def __init__(self, reason: str, message: str, *, field: str = "", value: str = "", digest: str = "") -> None:
+        """Keep the digest beside what every error carries."""
+        super().__init__(reason, message, field=field, value=value)
+        self.digest = digest
+
+
 class CallerError(FairrollError):
     """Nobody knows who calls."""
 
@@ -152,6 +165,8 @@ def to_status(error: FairrollError) -> "Status":
     from fairroll.v1.errors_pb2 import LimitViolation, NotationViolation, Span  # noqa: PLC0415
 
     metadata = {"step": str(int(error.step))} if isinstance(error, VerificationError) else {}
+    if isinstance(error, UsedError) and error.digest:
+        metadata["digest"] = error.digest
     details: list[Message] = [ErrorInfo(reason=error.reason, domain=DOMAIN, metadata=metadata)]
     message = cut(error.message, MAX_MESSAGE_CHARACTERS)
     if error.field:

@@ -17,6 +17,7 @@ from grpc.aio import EOF
 
 from fairroll.door import decode, new_call_id, status_of
 from fairroll.errors import RequestError, ServiceError
+from fairroll.guard import guarded
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.reasons import Code
@@ -31,12 +32,14 @@ from fairroll.v1.service_pb2 import (
     StreamRollsRequest,
     StreamRollsResponse,
     VerifyReceiptRequest,
+    VerifySessionRequest,
 )
 
 if TYPE_CHECKING:
     from grpc.aio import ServicerContext
 
     from fairroll.callers import Callers
+    from fairroll.guard import Guard
     from fairroll.metrics import Metrics
     from fairroll.roll import Roller
 
@@ -61,15 +64,16 @@ class GrpcDoor(grpc.GenericRpcHandler):
         streams_end: when streams are asked to go elsewhere, in the loop's time; None until the process drains.
     """
 
-    def __init__(self, roller: Roller, metrics: Metrics, callers: Callers) -> None:
-        """Call `roller` for `callers`, count with `metrics`."""
+    def __init__(self, roller: Roller, metrics: Metrics, callers: Callers, guard: Guard | None = None) -> None:
+        """Call `roller` for `callers` under `guard`, if there is one; count with `metrics`."""
         self.streams_end: float | None = None
-        self._roller = roller
+        self._roll = guarded(roller, guard)
         self._metrics = metrics
         self._callers = callers
         unary = {
-            "Roll": self._unary("Roll", RollRequest, roller.roll),
+            "Roll": self._unary("Roll", RollRequest, self._roll),
             "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _known(roller.verify_receipt)),
+            "VerifySession": self._unary("VerifySession", VerifySessionRequest, _aside(roller.verify_session)),
             "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, _known(roller.parse_notation)),
             "ListSystems": self._public("ListSystems", ListSystemsRequest, roller.list_systems),
             "GetLimits": self._public("GetLimits", GetLimitsRequest, roller.get_limits),
@@ -91,14 +95,14 @@ class GrpcDoor(grpc.GenericRpcHandler):
         return self._handlers.get(handler_call_details.method, self._no_handler)
 
     def _unary(
-        self, method: str, message_class: type[Q], use: Callable[[Q, str], Message]
+        self, method: str, message_class: type[Q], use: Callable[[Q, str], Awaitable[Message]]
     ) -> Callable[[bytes, Context], Awaitable[bytes]]:
         """Return the handler of a call that is made as a tenant."""
 
         async def answer(body: bytes, context: Context) -> bytes:
             _refuse_late(context)
             tenant = self._tenant(context)
-            return use(decode(message_class, body), tenant).SerializeToString()
+            return (await use(decode(message_class, body), tenant)).SerializeToString()
 
         return self._answered(method, answer)
 
@@ -150,7 +154,7 @@ class GrpcDoor(grpc.GenericRpcHandler):
         tenant = self._tenant(context)
         while (body := await context.read()) is not _END:
             _refuse_late(context)
-            await context.write(self._answer_item(body, tenant).SerializeToString())
+            await context.write((await self._answer_item(body, tenant)).SerializeToString())
             if self.streams_end is not None and asyncio.get_running_loop().time() > self.streams_end:
                 raise ServiceError("DRAINING", "the process is shutting down; ask the rest again elsewhere")
         # A call that was given up looks like one that has ended, until the loop has turned: count it as what it is.
@@ -158,17 +162,30 @@ class GrpcDoor(grpc.GenericRpcHandler):
             await asyncio.sleep(0)
         _refuse_late(context)
 
-    def _answer_item(self, body: bytes, tenant: str) -> StreamRollsResponse:
-        answer, code = answer_item(
-            lambda: decode(StreamRollsRequest, body), lambda request: self._roller.roll(request, tenant)
+    async def _answer_item(self, body: bytes, tenant: str) -> StreamRollsResponse:
+        answer, code = await answer_item(
+            lambda: decode(StreamRollsRequest, body), lambda request: self._roll(request, tenant)
         )
         self._metrics.observe_item(DOOR, code.name)
         return answer
 
 
-def _known(use: Callable[[Q], Message]) -> Callable[[Q, str], Message]:
+def _known(use: Callable[[Q], Message]) -> Callable[[Q, str], Awaitable[Message]]:
     """Return a use that any known caller may have, whatever the tenant."""
-    return lambda request, _: use(request)
+
+    async def answer(request: Q, _: str) -> Message:
+        return use(request)
+
+    return answer
+
+
+def _aside(use: Callable[[Q], Message]) -> Callable[[Q, str], Awaitable[Message]]:
+    """Return a use that any known caller may have, in a thread, since it takes long."""
+
+    async def answer(request: Q, _: str) -> Message:
+        return await asyncio.to_thread(use, request)
+
+    return answer
 
 
 async def _unknown(_requests: object, _context: Context) -> None:

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from fairroll import bundle, checks, door, hashing, json_codec, receipt, session, session_message, stream_items
+from fairroll import (
+    bundle,
+    checks,
+    door,
+    hashing,
+    json_codec,
+    receipt,
+    session,
+    session_message,
+    stream_items,
+    verify_call,
+)
 from fairroll.v1 import service_pb2
 from fairroll_rules import limits
 from fairroll_rules.notation import limits as notation
@@ -31,6 +42,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "chain": (bundle.MAX_CHAIN, "Receipts in the chain of an answer."),
     "chain_bytes": (bundle.MAX_CHAIN_BYTES, "Bytes of all payloads in the chain of an answer."),
     # One session.
+    "session_receipts": (verify_call.MAX_SESSION_RECEIPTS, "Receipts of one call of VerifySession; at least 1."),
     "origin_bytes": (session.MAX_NAME_BYTES, f"{_NAME}an origin; at least 1."),
     "tenant_bytes": (session.MAX_NAME_BYTES, f"{_NAME}a tenant; at least 1."),
     "table_bytes": (session.MAX_NAME_BYTES, f"{_NAME}a table; at least 1."),

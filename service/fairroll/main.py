@@ -18,6 +18,8 @@ from fairroll.callers import Callers
 from fairroll.errors import FairrollError, SettingsError
 from fairroll.grpc_listener import GrpcListener
 from fairroll.grpc_server import GrpcDoor
+from fairroll.guard import Guard, watch
+from fairroll.guard.places import open_guard
 from fairroll.http_listener import HttpListener
 from fairroll.keys import KEY_LIST_FILE, ServiceKeys, init_keys, load_keys
 from fairroll.logs import set_up_logs
@@ -25,6 +27,7 @@ from fairroll.measured import MeasuredRoller
 from fairroll.metrics import Metrics
 from fairroll.rest_gateway import make_app
 from fairroll.settings import Settings, load_settings, refuse_beyond_loopback
+from fairroll.v1.roll_pb2 import GUARD_MODE_NONE
 
 EXIT_GOOD, EXIT_FAILED, EXIT_USE = 0, 1, 2
 
@@ -81,12 +84,15 @@ class _Process:
 
     settings: Settings
     readiness: Readiness
+    guard: Guard | None
     grpc: GrpcListener
     rest: HttpListener
     admin: HttpListener
 
     async def run(self, stop: asyncio.Event, announce: Callable[[], None]) -> int:
         """Answer until `stop` is set or a listener ends; return the exit code."""
+        if self.guard is not None:
+            await watch.look(self.guard, self.readiness)
         await self.grpc.start()
         tasks = supervisor.start(
             {
@@ -94,12 +100,14 @@ class _Process:
                 "REST": self.rest.run_until_stopped(),
                 "admin": self.admin.run_until_stopped(),
                 "signals": _wait(stop),
+                "guard": watch.watch(self.guard, self.readiness, stop),
             }
         )
         self.readiness.state = "ready"
         announce()
         name, error = await supervisor.first_to_end(tasks)
-        wanted = name == "signals"
+        # Both end when `stop` is set, in whatever order the loop comes to them.
+        wanted = name in ("signals", "guard") and error is None
         if wanted:
             await self._drain()
         else:
@@ -119,6 +127,8 @@ class _Process:
         self.readiness.state = "draining"
         self.rest.stop()
         await self.grpc.stop(self.settings.stop_seconds)
+        if self.guard is not None:
+            await self.guard.close()
         # The admin port outlives the others: it is where one sees what they do.
         self.admin.stop()
         return await supervisor.end(tasks, self.settings.stop_seconds)
@@ -127,14 +137,16 @@ class _Process:
 async def _serve(settings: Settings, keys: ServiceKeys, callers: Callers, *, keys_made: bool) -> int:
     metrics = Metrics()
     readiness = Readiness()
-    roller = MeasuredRoller(keys, metrics)
+    guard = open_guard(settings.guard)
+    roller = MeasuredRoller(keys, metrics, guard_mode=GUARD_MODE_NONE if guard is None else guard.mode)
 
-    rest = make_app(roller, metrics, callers, settings.cors_origins)
+    rest = make_app(roller, metrics, callers, settings.cors_origins, guard)
     grace = settings.stop_seconds
     process = _Process(
         settings,
         readiness,
-        GrpcListener(GrpcDoor(roller, metrics, callers), settings),
+        guard,
+        GrpcListener(GrpcDoor(roller, metrics, callers, guard), settings),
         HttpListener(rest, settings.rest_address, "FAIRROLL_REST_ADDRESS", grace),
         HttpListener(make_admin(metrics.registry, readiness), settings.admin_address, "FAIRROLL_ADMIN_ADDRESS", grace),
     )
@@ -152,6 +164,7 @@ def _announce(process: _Process, keys: ServiceKeys, *, keys_made: bool) -> None:
         "grpc": str(process.grpc.address),
         "rest": f"http://{process.rest.address}",
         "admin": f"http://{process.admin.address}",
+        "guard": str(process.settings.guard),
         "root_key": keys.root_public_key.hex(),
     }
     _LOG.info("fairroll is ready", extra={"fields": fields})

@@ -10,8 +10,8 @@ from typing import Any
 from fairroll.ecvrf import VrfKey
 from fairroll.keys import ServiceKeys
 from fairroll.metrics import Metrics
-from fairroll.roll import Roller
-from fairroll.v1.roll_pb2 import RollRequest, RollResponse
+from fairroll.roll import Prepared, Roller
+from fairroll.v1.roll_pb2 import RollResponse
 
 
 class MeasuredRoller(Roller):
@@ -23,9 +23,9 @@ class MeasuredRoller(Roller):
         super().__init__(replace(keys, epochs=epochs), **options)
         self._metrics = metrics
 
-    def roll(self, request: RollRequest, tenant: str) -> RollResponse:
+    def prove(self, prepared: Prepared) -> RollResponse:
         """Roll, and count what it gave."""
-        response = super().roll(request, tenant)
+        response = super().prove(prepared)
         self._metrics.observe_roll(response.record)
         return response
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from fairroll.errors import FairrollError, cut, http_status_of
+from fairroll.errors import FairrollError, UsedError, cut, http_status_of
 from fairroll.reasons import TABLE
 
 MEDIA_TYPE = "application/problem+json"
@@ -33,6 +33,8 @@ def problem(error: FairrollError) -> dict[str, Any]:
     for name in ("minimum", "maximum"):
         if (number := getattr(error, name)) is not None:
             members[name] = number
+    if isinstance(error, UsedError) and error.digest:
+        members["digest"] = error.digest
     if error.expected:
         members["expected"] = [cut(each) for each in error.expected]
     return members

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -19,6 +19,7 @@ from fairroll import json_codec
 from fairroll.documentation import add_documentation
 from fairroll.door import MAX_BODY_BYTES, log_failure, new_call_id
 from fairroll.errors import FairrollError, RequestError, code_of
+from fairroll.guard import guarded
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.problems import plain_problem, problem_response
@@ -28,6 +29,7 @@ from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 
 if TYPE_CHECKING:
     from fairroll.callers import Callers
+    from fairroll.guard import Guard, Roll
     from fairroll.metrics import Metrics
     from fairroll.roll import Roller
 
@@ -40,11 +42,17 @@ FRESH_SECONDS = 60
 _NO_STORE = {"cache-control": "no-store"}
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
-Use: TypeAlias = Callable[[Any, str], Message]
+Use: TypeAlias = Callable[[Any, str], Awaitable[Message]]
 """A call made as a tenant: message and tenant in, message out."""
 
 
-def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: Sequence[str] = ()) -> FastAPI:
+def make_app(
+    roller: Roller,
+    metrics: Metrics,
+    callers: Callers,
+    cors_origins: Sequence[str] = (),
+    guard: Guard | None = None,
+) -> FastAPI:
     """Return the gateway as an ASGI application.
 
     Args:
@@ -52,6 +60,7 @@ def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: S
         metrics: counts the calls.
         callers: who they may be.
         cors_origins: the origins of pages that may call, such as `https://table.example`.
+        guard: lets a seq be used once, if there is one.
     """
     app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None)
 
@@ -65,11 +74,23 @@ def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: S
         add(path, "GET", method, _call_without_body(call))
 
     def known(call: Callable[[Any], Message]) -> Use:
-        return lambda request, _: call(request)
+        async def use(request: Any, _: str) -> Message:  # noqa: ANN401  each call has its own message
+            return call(request)
 
-    post("/v1/rolls", "Roll", roll_pb2.RollRequest, roller.roll)
-    add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roller, metrics, callers))
+        return use
+
+    def aside(call: Callable[[Any], Message]) -> Use:
+        async def use(request: Any, _: str) -> Message:  # noqa: ANN401  as above
+            return await asyncio.to_thread(call, request)
+
+        return use
+
+    roll = guarded(roller, guard)
+
+    post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
+    add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics, callers))
     post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, known(roller.verify_receipt))
+    post("/v1/sessions:verify", "VerifySession", service_pb2.VerifySessionRequest, aside(roller.verify_session))
     post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, known(roller.parse_notation))
     get("/v1/systems", "ListSystems", lambda: roller.list_systems(service_pb2.ListSystemsRequest()))
     get("/v1/limits", "GetLimits", lambda: roller.get_limits(service_pb2.GetLimitsRequest()))
@@ -79,7 +100,7 @@ def make_app(roller: Roller, metrics: Metrics, callers: Callers, cors_origins: S
         "GetKeyList",
         lambda: roller.get_key_list(service_pb2.GetKeyListRequest()).envelope,
     )
-    add("/v1/roll", "POST", "Roll", _line_for_people(roller, callers))
+    add("/v1/roll", "POST", "Roll", _line_for_people(roll, callers))
     add_documentation(app, roller, anonymous=callers.anonymous)
     app.add_exception_handler(HTTPException, _starlette_problem(metrics))
     if cors_origins:
@@ -102,7 +123,7 @@ def _call_with_body(message: type[Message], use: Use, callers: Callers) -> Handl
     async def handle(request: Request) -> Response:
         tenant = _tenant(request, callers)
         _require(request, JSON_TYPE)
-        answer = use(json_codec.loads(message, await _body(request)), tenant)
+        answer = await use(json_codec.loads(message, await _body(request)), tenant)
         return Response(json_codec.dumps(answer), 200, _NO_STORE, JSON_TYPE)
 
     return handle
@@ -122,17 +143,16 @@ def _call_without_body(call: Callable[[], Message]) -> Handler:
     return handle
 
 
-def _stream(roller: Roller, metrics: Metrics, callers: Callers) -> Handler:
+def _stream(roll: Roll, metrics: Metrics, callers: Callers) -> Handler:
     async def handle(request: Request) -> Response:
         tenant = _tenant(request, callers)
         _require(request, LINES_TYPE, JSON_TYPE)
-        roll = partial(roller.roll, tenant=tenant)
-        return StreamedRolls(request, roll, lambda code: metrics.observe_item(DOOR, code))
+        return StreamedRolls(request, lambda asked: roll(asked, tenant), lambda code: metrics.observe_item(DOOR, code))
 
     return handle
 
 
-def _line_for_people(roller: Roller, callers: Callers) -> Handler:
+def _line_for_people(roll: Roll, callers: Callers) -> Handler:
     """`curl -d '4d6kh3' .../v1/roll`: the body is notation, whatever its type says; the answer is text."""
 
     async def handle(request: Request) -> Response:
@@ -142,7 +162,7 @@ def _line_for_people(roller: Roller, callers: Callers) -> Handler:
         except UnicodeDecodeError:
             raise RequestError("TEXT_INVALID", "the notation is not UTF-8", field="text") from None
         check = roll_pb2.Check(notation=notation_pb2.NotationCheck(text=text))
-        answer = roller.roll(roll_pb2.RollRequest(checks=[check]), tenant)
+        answer = await roll(roll_pb2.RollRequest(checks=[check]), tenant)
         if JSON_TYPE in request.headers.get("accept", ""):
             return Response(json_codec.dumps(answer), 200, _NO_STORE, JSON_TYPE)
         return PlainTextResponse(f"{answer.texts[0].plain}\nreceipt {answer.digest}\n", 200, _NO_STORE)

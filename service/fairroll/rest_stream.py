@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 
 from fastapi import Request
@@ -96,7 +96,7 @@ class StreamedRolls(Response):
     def __init__(
         self,
         request: Request,
-        roll: Callable[[RollRequest], RollResponse],
+        roll: Callable[[RollRequest], Awaitable[RollResponse]],
         observe_item: Callable[[str], None],
     ) -> None:
         """Answer the lines of `request` with `roll`; `observe_item` is told the code of each."""
@@ -113,15 +113,15 @@ class StreamedRolls(Response):
         try:
             await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
             async for line in self._lines.take():
-                await send({"type": "http.response.body", "body": self._answer(line), "more_body": True})
+                await send({"type": "http.response.body", "body": await self._answer(line), "more_body": True})
                 # Other calls have their turn between two rolls of a stream.
                 await asyncio.sleep(0)
             await send({"type": "http.response.body", "body": b"", "more_body": False})
         finally:
             reading.cancel()
 
-    def _answer(self, line: bytes) -> bytes:
-        answer, code = answer_item(partial(_read, line), self._roll)
+    async def _answer(self, line: bytes) -> bytes:
+        answer, code = await answer_item(partial(_read, line), self._roll)
         self._observe_item(code.name)
         return json_codec.dumps(answer) + b"\n"
 

@@ -167,6 +167,10 @@ class Roller:
         """Verify a receipt with the keys that the caller names, or with this service's own."""
         return verify_call.verify_receipt(request, self.keys)
 
+    def verify_session(self, request: service_pb2.VerifySessionRequest) -> service_pb2.VerifySessionResponse:
+        """Verify receipts together; takes up to seconds, and touches nothing that rolls use."""
+        return verify_call.verify_session(request, self.keys)
+
     def parse_notation(self, request: service_pb2.ParseNotationRequest) -> service_pb2.ParseNotationResponse:
         """Say what notation means; nothing is rolled."""
         return notation_info.parse_notation(request)

@@ -61,8 +61,39 @@ def parse_origins(value: object) -> tuple[str, ...]:
     return origins
 
 
+class GuardPlace(NamedTuple):
+    """Where the guard's rows are: in no place, in a SQLite file, or in a PostgreSQL database."""
+
+    kind: Literal["none", "sqlite", "postgresql"] = "none"
+    place: str = ""
+
+    def __str__(self) -> str:
+        """Write it without what may hold a password."""
+        return f"sqlite:{self.place}" if self.kind == "sqlite" else self.kind
+
+
+def parse_guard(value: object) -> GuardPlace:
+    """Read `none`, `sqlite:PATH` or `postgresql://...`.
+
+    Raises:
+        ValueError: it is not written so.
+    """
+    if isinstance(value, GuardPlace):
+        return value
+    text = str(value)
+    if text == "none":
+        return GuardPlace()
+    if text.startswith(("postgresql://", "postgres://")):
+        return GuardPlace("postgresql", text)
+    kind, colon, path = text.partition(":")
+    if kind == "sqlite" and colon and path and "\0" not in path:
+        return GuardPlace("sqlite", path)
+    raise ValueError("write it as none, sqlite:PATH or postgresql://user@host/database")
+
+
 # NoDecode: pydantic-settings would read a tuple as JSON.
 Listen = Annotated[Address, NoDecode, BeforeValidator(parse_address)]
+Place = Annotated[GuardPlace, NoDecode, BeforeValidator(parse_guard)]
 Seconds = Annotated[float, Field(ge=0, le=3600)]
 
 
@@ -77,6 +108,7 @@ class Settings(BaseSettings):
         api_keys: the file of API keys; unset, callers are anonymous.
         cors_origins: origins of web pages that may call REST, separated by commas.
         origin: the service's name, 1..200 bytes; part of every session, and the key list's own.
+        guard: the store that lets a seq be used once: `none`, `sqlite:PATH` or `postgresql://...`.
         log_format: `plain` for people, `json` for machines; on stderr, a line a call.
         drain_seconds: from SIGTERM until nothing new is taken, while health and /readyz already say no.
         stop_seconds: how long calls under way may then take.
@@ -94,6 +126,7 @@ class Settings(BaseSettings):
     api_keys: Path | None = None
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_origins)] = ()
     origin: Annotated[str, Field(min_length=1, max_length=200)] = "localhost/v1"
+    guard: Place = GuardPlace()
     log_format: Literal["plain", "json"] = "plain"
     drain_seconds: Seconds = 2.0
     stop_seconds: Seconds = 20.0

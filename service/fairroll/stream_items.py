@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from fairroll.door import new_call_id, status_of
 from fairroll.errors import FairrollError, RequestError
@@ -13,15 +13,15 @@ from fairroll.v1.service_pb2 import StreamRollsRequest, StreamRollsResponse
 MAX_ITEM_ID_BYTES = 100
 
 
-def answer_item(
-    read: Callable[[], StreamRollsRequest], roll: Callable[[RollRequest], RollResponse]
+async def answer_item(
+    read: Callable[[], StreamRollsRequest], roll: Callable[[RollRequest], Awaitable[RollResponse]]
 ) -> tuple[StreamRollsResponse, Code]:
     """Read an item, roll it, and return the answer with its code; whatever fails becomes the item's status."""
     item_id = ""
     try:
         item = read()
         item_id = _item_id(item)
-        return StreamRollsResponse(item_id=item_id, receipt=_roll(item, roll)), Code.OK
+        return StreamRollsResponse(item_id=item_id, receipt=await _roll(item, roll)), Code.OK
     except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
         status = status_of(error, new_call_id())
         return StreamRollsResponse(item_id=item_id, status=status), Code(status.code)
@@ -40,11 +40,11 @@ def _item_id(item: StreamRollsRequest) -> str:
     return item.item_id
 
 
-def _roll(item: StreamRollsRequest, roll: Callable[[RollRequest], RollResponse]) -> RollResponse:
+async def _roll(item: StreamRollsRequest, roll: Callable[[RollRequest], Awaitable[RollResponse]]) -> RollResponse:
     if not item.HasField("request"):
         raise RequestError("REQUIRED", "an item holds a request", field="request")
     try:
-        return roll(item.request)
+        return await roll(item.request)
     except FairrollError as error:
         if error.field:
             error.field = f"request.{error.field}"

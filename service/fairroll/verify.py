@@ -131,6 +131,7 @@ def verification(
     key_list: Envelope | None = None,
     trust: TrustFile | None = None,
     saved: Collection[str] = (),
+    known: dict[Envelope, Parent] | None = None,
 ) -> Generator[StepTaken, None, Verified]:
     """Verify one receipt, handing out each step as it is taken.
 
@@ -140,6 +141,7 @@ def verification(
         key_list: a list to use in place of the bundle's, refused where it is older than the bundle's.
         trust: keeps the newest list that was seen; judged by it, and written to.
         saved: digests of receipts that the auditor had before a key was revoked.
+        known: receipts of which steps 1 to 7 held, read and written: so that a session judges each of them once.
 
     Raises:
         VerificationError: a step does not hold.
@@ -158,9 +160,11 @@ def verification(
     # 1 to 7.
     signed = yield from _judge_receipt(bundle.envelope, keys, saved, take)
     record = signed.record
+    known = {} if known is None else known
+    known[bundle.envelope] = Parent(signed.digest, record)
 
     # 8. The engine gives the same draws and outcomes; an answer's draws and decisions go on from its chain's.
-    texts, unjudged = _judge_outcomes(signed, bundle.chain, keys, saved)
+    texts, unjudged = _judge_outcomes(signed, bundle.chain, keys, saved, known)
     yield take(Step.RULES, unjudged or f"{len(texts)} outcomes recomputed", held=not unjudged)
 
     previewed = is_answer(record.request) and record.guard_mode == roll_pb2.GUARD_MODE_NONE
@@ -377,12 +381,16 @@ def _check_draws(record: roll_pb2.RollRecord, beta: bytes) -> int:
 
 
 def _judge_outcomes(
-    signed: _Signed, chain: Sequence[Envelope], keys: KeyList, saved: Collection[str]
+    signed: _Signed,
+    chain: Sequence[Envelope],
+    keys: KeyList,
+    saved: Collection[str],
+    known: dict[Envelope, Parent],
 ) -> tuple[tuple[roll_pb2.OutcomeText, ...], str]:
     """Return the outcomes in words, and why not every one of them can be judged here; empty where each was."""
     record = signed.record
     if is_answer(record.request):
-        return _judge_answer(signed, chain, keys, saved) if chain else ((), "not checked: parent missing")
+        return _judge_answer(signed, chain, keys, saved, known) if chain else ((), "not checked: parent missing")
     if chain:
         raise VerificationError(Step.RULES, "CHAIN_DIFFERS", "the receipt continues none", field="chain")
     texts = tuple(_recompute(record, signed.beta))
@@ -390,11 +398,18 @@ def _judge_outcomes(
 
 
 def _judge_answer(
-    signed: _Signed, chain: Sequence[Envelope], keys: KeyList, saved: Collection[str]
+    signed: _Signed,
+    chain: Sequence[Envelope],
+    keys: KeyList,
+    saved: Collection[str],
+    known: dict[Envelope, Parent],
 ) -> tuple[tuple[roll_pb2.OutcomeText, ...], str]:
     """Follow the chain of an answer, every receipt of it through steps 1 to 7, and run the roll in its segments."""
     record, recorded = signed.record, signed.record.outcomes[0]
-    parents = tuple(_judge_parent(envelope, index, keys, saved) for index, envelope in enumerate(chain))
+    for index, envelope in enumerate(chain):
+        if envelope not in known:
+            known[envelope] = _judge_parent(envelope, index, keys, saved)
+    parents = tuple(known[envelope] for envelope in chain)
     try:
         check_links(record.request, record.session, parents)
         _check_engine(parents[0].record.request.checks[0], parents[0].outcome, 0)

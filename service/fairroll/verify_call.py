@@ -1,8 +1,9 @@
-"""VerifyReceipt: the offline verifier as a call, for those who cannot run it."""
+"""VerifyReceipt and VerifySession: the offline verifier as calls, for those who cannot run it."""
 
 from __future__ import annotations
 
 from fairroll.bundle import Bundle, read_bundle
+from fairroll.checks import require_limit
 from fairroll.envelope import Envelope
 from fairroll.errors import RequestError, VerificationError
 from fairroll.key_list import verify_key_list
@@ -10,6 +11,9 @@ from fairroll.keys import ServiceKeys
 from fairroll.signer import PUBLIC_KEY_BYTES
 from fairroll.v1 import service_pb2
 from fairroll.verify import STEP_NAMES, StepTaken, verification
+from fairroll.verify_session import Judged, SessionReport, judge, verify_sessions
+
+MAX_SESSION_RECEIPTS = 1000
 
 _RESULTS = {True: service_pb2.STEP_RESULT_HELD, False: service_pb2.STEP_RESULT_NOT_CHECKED}
 
@@ -24,34 +28,83 @@ def verify_receipt(request: service_pb2.VerifyReceiptRequest, keys: ServiceKeys)
     Raises:
         RequestError: there is no receipt in the request, or the root key is none.
     """
-    if request.root_key and len(request.root_key) != PUBLIC_KEY_BYTES:
-        raise RequestError(
-            "KEY_LENGTH",
-            f"a public key has {PUBLIC_KEY_BYTES} bytes",
-            field="root_key",
-            value=str(len(request.root_key)),
-        )
-    root_key = request.root_key or keys.root_public_key
+    root_key = _root_key(request.root_key, keys)
     given = read_bundle(request.bundle)
     bundle = Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))
-    taken: list[StepTaken] = []
-    taking = verification(bundle, root_key)
-    response = service_pb2.VerifyReceiptResponse(digest=bundle.envelope.digest)
-    try:
-        while True:
-            taken.append(next(taking))
-    except StopIteration as end:
-        verified = end.value
+    return _receipt_message(judge("", bundle, verification(bundle, root_key)))
+
+
+def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys) -> service_pb2.VerifySessionResponse:
+    """Verify receipts together; what fails is an answer. Takes long: not for a loop that others wait on.
+
+    Args:
+        request: the bundles, and a root key where it is not this service's.
+        keys: the service's own, used for what the request leaves out.
+
+    Raises:
+        RequestError: there is no receipt in a bundle, there are too many, or the root key is none.
+    """
+    root_key = _root_key(request.root_key, keys)
+    if not request.bundles:
+        raise RequestError("REQUIRED", "a session has at least one receipt", field="bundles")
+    require_limit("session_receipts", len(request.bundles), MAX_SESSION_RECEIPTS, "bundles")
+    receipts: list[tuple[str, Bundle]] = []
+    for index, message in enumerate(request.bundles):
+        try:
+            given = read_bundle(message)
+        except RequestError as error:
+            error.field = f"bundles[{index}]{error.field.removeprefix('bundle')}"
+            raise
+        receipts.append(("", Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))))
+    judged, reports = verify_sessions(receipts, root_key)
+    return service_pb2.VerifySessionResponse(
+        verified=all(each.verified is not None for each in judged) and all(report.verified for report in reports),
+        receipts=[_receipt_message(each) for each in judged],
+        sessions=[session_message(report) for report in reports],
+    )
+
+
+def session_message(report: SessionReport) -> service_pb2.SessionReport:
+    """Return what came of a session as the contract's message."""
+    return service_pb2.SessionReport(
+        session_id=report.session_id.hex(),
+        table=report.table,
+        verified=report.verified,
+        receipts=len(report.receipts),
+        head=report.head,
+        findings=[
+            service_pb2.SessionFinding(reason=each.reason, seq=each.seq, message=each.message)
+            for each in report.findings
+        ],
+        open_decisions=[
+            service_pb2.OpenDecision(seq=each.seq, decision=each.decision) for each in report.open_decisions
+        ],
+        level=report.level if report.verified else "",
+        rests_on=report.rests_on,
+    )
+
+
+def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
+    response = service_pb2.VerifyReceiptResponse(digest=judged.digest)
+    response.steps.extend(_step_message(step) for step in judged.steps)
+    verified = judged.verified
+    if verified is not None:
         response.verified = verified.complete
         response.level = verified.level if verified.complete else ""
         response.rests_on.extend(verified.rests_on)
         response.record.CopyFrom(verified.record)
         response.texts.extend(verified.texts)
-        response.steps.extend(_step_message(step) for step in taken)
-    except VerificationError as error:
-        response.steps.extend(_step_message(step) for step in taken)
-        response.steps.append(_failed_message(error))
+    elif isinstance(judged.error, VerificationError):
+        response.steps.append(_failed_message(judged.error))
     return response
+
+
+def _root_key(given: bytes, keys: ServiceKeys) -> bytes:
+    if given and len(given) != PUBLIC_KEY_BYTES:
+        raise RequestError(
+            "KEY_LENGTH", f"a public key has {PUBLIC_KEY_BYTES} bytes", field="root_key", value=str(len(given))
+        )
+    return given or keys.root_public_key
 
 
 def _key_list(given: Envelope | None, root_key: bytes, keys: ServiceKeys) -> Envelope:

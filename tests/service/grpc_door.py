@@ -37,6 +37,9 @@ class ToldRoller:
     def verify_receipt(self, _: service_pb2.VerifyReceiptRequest) -> service_pb2.VerifyReceiptResponse:
         return service_pb2.VerifyReceiptResponse(level="L0")
 
+    def verify_session(self, _: service_pb2.VerifySessionRequest) -> service_pb2.VerifySessionResponse:
+        return service_pb2.VerifySessionResponse(verified=True)
+
     def parse_notation(self, request: service_pb2.ParseNotationRequest) -> service_pb2.ParseNotationResponse:
         return service_pb2.ParseNotationResponse(canonical=request.check.text)
 

@@ -28,6 +28,7 @@ from fairroll.v1.service_pb2 import (
     StreamRollsRequest,
     StreamRollsResponse,
     VerifyReceiptRequest,
+    VerifySessionRequest,
 )
 from fairroll.v1.service_pb2_grpc import RollServiceStub
 from tests.service.grpc_door import (
@@ -55,6 +56,7 @@ def test_every_call_of_the_contract_has_a_handler(door: RunningDoor) -> None:
         stub = RollServiceStub(channel)
         assert stub.Roll(RollRequest(request_id="a")).digest == "a"
         assert stub.VerifyReceipt(VerifyReceiptRequest()).level == "L0"
+        assert stub.VerifySession(VerifySessionRequest()).verified is True
         parse = ParseNotationRequest()
         parse.check.text = "4d6"
         assert stub.ParseNotation(parse).canonical == "4d6"

@@ -16,11 +16,13 @@ from fairroll.errors import FairrollError, KeyFileError, ServiceError
 COMMANDS = {
     "serve": "start the service",
     "roll": "ask a running service for a roll and print the dice",
+    "decide": "answer the decisions that wait in a bundle",
     "verify": "verify receipts offline, step by step",
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
     "systems": "list the systems, their rolls and fields",
     "keys": "make the keys of a service and show them",
+    "guard": "close idle sessions in the store that lets a seq be used once",
     "apikeys": "say who may call a service, and as which tenant",
 }
 

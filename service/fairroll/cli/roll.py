@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 from fairroll import files
 from fairroll.bundle import format_bundle, parse_bundle
+from fairroll.cli.answering import answer_request, ask, notes, set_policies_to_ask, waiting
 from fairroll.cli.check_words import check_of
 from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines
@@ -28,6 +31,7 @@ examples:
   fairroll roll 4d6kh3
   fairroll roll 1d20+5 2d6+3 --actor Ann --save receipt.json
   fairroll roll --system crossroads skill-roll statistic=2 advantage=1
+  fairroll roll --ask --system crossroads skill-roll advantage=1 --save scene.json
   fairroll roll --check '{"notation":{"text":"2d6"},"label":"damage"}'
 `fairroll systems NAME` lists the rolls and fields of a system; `fairroll verify` checks what was saved."""
 
@@ -56,50 +60,80 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--previous", default="", help="the digest of the receipt before, required when seq is above 0")
     parser.add_argument("--request-id", default="", help="names a one-off, so that a retry gives the same bytes")
     parser.add_argument(
+        "--ask",
+        action="store_true",
+        help="answer decisions at the prompt; policies that are not given ask, and without --table a new one is made",
+    )
+    parser.add_argument(
         "--server",
-        default=os.environ.get("FAIRROLL_SERVER", DEFAULT_SERVER),
+        default=default_server(),
         help=f"the service's REST address; otherwise FAIRROLL_SERVER, or {DEFAULT_SERVER}",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the bundle: envelope, chain, signed key list")
     parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
 
 
+def default_server() -> str:
+    """Return the service that commands ask where none is named."""
+    return os.environ.get("FAIRROLL_SERVER", DEFAULT_SERVER)
+
+
 def run(options: argparse.Namespace) -> int:
-    """Roll, print, save."""
+    """Roll, print, ask, save."""
     request = _request(options)
     # First, so that a roll that was made can also be kept.
-    key_list = None if options.save is None else call(options.server, _KEY_LIST)
+    key_list = None if options.save is None else fetch_key_list(options.server)
+    chain: list[dict[str, Any]] = []
+    digests: list[str] = []
     try:
-        answer = call(options.server, "/v1/rolls", request)
+        while True:
+            answer = call(options.server, "/v1/rolls", request)
+            show(answer, options.server, as_json=options.json)
+            chain.append(answer["envelope"])
+            digests.append(answer["digest"])
+            if key_list is not None:
+                save(options.save, chain, key_list, options.server)
+            decisions = waiting(answer["record"])
+            if not (options.ask and decisions):
+                break
+            request = answer_request(answer["record"], digests, chain, ask(decisions))
     except RefusedError as error:
         notation = options.what[0] if len(options.what) == 1 and not options.system else ""
         print_error(error, as_json=options.json, text=notation)
         return EXIT_NO
-    lines = _lines(answer, options.server)
-    if options.json:
-        print_json(answer)
-    else:
-        print_lines(lines)
-    if key_list is not None:
-        _save(options.save, answer["envelope"], key_list, options.server)
-        if not options.json:
-            print_lines([f"saved     {options.save}"])
+    except EOFError:
+        pass  # nobody answers now: what was saved can be answered later
+    if key_list is not None and not options.json:
+        print_lines([f"saved     {options.save}"])
     return EXIT_GOOD
 
 
-def _lines(answer: dict[str, Any], server: str) -> list[str]:
+def fetch_key_list(server: str) -> dict[str, Any]:
+    """Return the service's signed key list."""
+    return call(server, _KEY_LIST)
+
+
+def show(answer: dict[str, Any], server: str, *, as_json: bool) -> None:
+    """Print the service's answer."""
     try:
-        lines = [text["line"] for text in answer["texts"]]
-        session, seq = answer["record"]["session"], answer["record"]["request"]["seq"]
-        return [*lines, f"receipt   {answer['digest']}", f"session   {session['table']}, seq {seq}"]
-    except (KeyError, TypeError):
+        record = answer["record"]
+        texts = [text["plain"].splitlines() if waiting(record) else [text["line"]] for text in answer["texts"]]
+        session, seq = record["session"], record["request"]["seq"]
+        lines = [line for text in texts for line in text] + notes(record)
+        lines += [f"receipt   {answer['digest']}", f"session   {session['table']}, seq {seq}"]
+    except (KeyError, TypeError, AttributeError):
         raise ServiceError("SERVICE_UNREADABLE", f"what answers at {server} is not fairroll", value=server) from None
+    if as_json:
+        print_json(answer)
+    else:
+        print_lines(lines)
 
 
-def _save(path: Path, envelope: dict[str, Any], key_list: dict[str, Any], server: str) -> None:
-    """Write the bundle, once it is known to be one that `verify` reads."""
+def save(path: Path, envelopes: Sequence[dict[str, Any]], key_list: dict[str, Any], server: str) -> None:
+    """Write the bundle of a receipt and those before it, once it is known to be one that `verify` reads."""
+    *chain, envelope = envelopes
     try:
-        bundle = parse_bundle(to_text({"envelope": envelope, "chain": [], "keyList": key_list}))
+        bundle = parse_bundle(to_text({"envelope": envelope, "chain": chain, "keyList": key_list}))
     except RequestError as error:
         raise ServiceError(
             "SERVICE_UNREADABLE", f"what answers at {server} gives no receipt", field=error.field, value=server
@@ -118,9 +152,12 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
     common = {"label": options.label, "actor": options.actor, "cites": options.cite}
     for check in checks:
         check |= {name: given for name, given in common.items() if given}
+        if options.ask:
+            set_policies_to_ask(check)
     request: dict[str, Any] = {"checks": checks, "seq": str(options.seq)}
-    if options.table:
-        request["session"] = {"table": options.table, "vrfKeyId": options.vrf_key_id}
+    table = options.table or (f"ask-{token_hex(8)}" if options.ask else "")
+    if table:
+        request["session"] = {"table": table, "vrfKeyId": options.vrf_key_id}
     return request | {"previous": options.previous, "requestId": options.request_id}
 
 

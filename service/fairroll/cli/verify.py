@@ -8,13 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairroll.bundle import Bundle
 from fairroll.cli import verify_report
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, EXIT_USE, print_json, print_lines, read_file, read_root_key
 from fairroll.cli.receipts import parse_key_list, parse_receipt
+from fairroll.cli.session_files import holds_sessions, read_receipts
 from fairroll.envelope import Envelope
 from fairroll.errors import FairrollError, KeyFileError, RequestError, VerificationError
 from fairroll.trust import TrustFile
 from fairroll.verify import StepTaken, Verified, verification
+from fairroll.verify_session import verify_sessions
 
 _EPILOG = """\
 A receipt is a bundle (fairroll roll --save), an answer of POST /v1/rolls, or a bare envelope; the last two need --keys.
@@ -23,8 +26,12 @@ Pin the root key: get it from the operator, and not from where you got the recei
 exit codes: 0 every step of every receipt held; 1 one failed, or could not be judged; 2 wrong use, or a file
 that cannot be read
 
-example:
-  fairroll verify receipt.json --root var/keys/root.pub --trust trust.json"""
+A folder, or a file .jsonl with a receipt a line, holds sessions: beside the steps of each receipt, seqs, links and
+answers are verified, and decisions that wait are told.
+
+examples:
+  fairroll verify receipt.json --root var/keys/root.pub --trust trust.json
+  fairroll verify scene/ --root var/keys/root.pub"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +97,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the receipts and what to judge them by."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
-    parser.add_argument("receipts", nargs="+", metavar="RECEIPT", help="files; - is standard input")
+    parser.add_argument(
+        "receipts", nargs="+", metavar="RECEIPT", help="files, - for standard input; or folders and .jsonl"
+    )
     parser.add_argument(
         "--root", required=True, metavar="KEY", help="root public key: 64 hex digits, or a file of them"
     )
@@ -122,6 +131,8 @@ def run(options: argparse.Namespace) -> int:
         None if options.trust is None else TrustFile(options.trust),
         options.saved,
     )
+    if any(map(holds_sessions, options.receipts)):
+        return _verify_sessions(judge, options)
     reports = []
     for number, name in enumerate(options.receipts):
         reports.append(judge.report(name))
@@ -133,6 +144,26 @@ def run(options: argparse.Namespace) -> int:
         good = sum(report.exit_code == EXIT_GOOD for report in reports)
         print(f"\n{good} of {len(reports)} receipts verified")
     return max(report.exit_code for report in reports)
+
+
+def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
+    """Verify all receipts together and report on their sessions."""
+    read = read_receipts(options.receipts)
+    judged, sessions = verify_sessions(
+        [(name, bundle) for name, bundle in read if isinstance(bundle, Bundle)],
+        judge.root_public_key,
+        key_list=judge.key_list,
+        trust=judge.trust,
+        saved=frozenset(judge.saved),
+    )
+    reports = [Report(name, error=error) for name, error in read if isinstance(error, FairrollError)]
+    reports += [Report(each.name, each.steps, each.verified, each.error) for each in judged]
+    if options.json:
+        print_json(verify_report.session_value(reports, sessions))
+    else:
+        print_lines(verify_report.session_lines(reports, sessions))
+    good = all(report.verified for report in sessions)
+    return max([EXIT_GOOD if good else EXIT_NO, *(report.exit_code for report in reports)])
 
 
 def _key_list(name: str) -> Envelope:

@@ -11,6 +11,8 @@ from fairroll.errors import FairrollError, RequestError, VerificationError
 from fairroll.key_list import KeyList
 from fairroll.v1 import roll_pb2
 from fairroll.verify import STEP_NAMES, Verified
+from fairroll.verify_call import session_message
+from fairroll.verify_session import SessionReport
 
 if TYPE_CHECKING:
     from fairroll.cli.verify import Report
@@ -31,6 +33,34 @@ def value(reports: Sequence[Report]) -> dict[str, Any]:
         "verified": all(report.exit_code == EXIT_GOOD for report in reports),
         "receipts": [_receipt(report) for report in reports],
     }
+
+
+def session_value(reports: Sequence[Report], sessions: Sequence[SessionReport]) -> dict[str, Any]:
+    """Return the reports as JSON, and beside them what came of each session."""
+    whole = value(reports)
+    whole["verified"] = whole["verified"] and all(session.verified for session in sessions)
+    return whole | {"sessions": [json_codec.to_value(session_message(session)) for session in sessions]}
+
+
+def session_lines(reports: Sequence[Report], sessions: Sequence[SessionReport]) -> Iterable[str]:
+    """Return what came of sessions for people: a line for each receipt that holds, all steps of one that does not."""
+    for report in reports:
+        if report.exit_code != EXIT_GOOD or report.verified is None:
+            yield from lines(report)
+            continue
+        texts = "; ".join(text.line for text in report.verified.texts) or "no checks"
+        seq = report.verified.record.request.seq
+        yield f"{report.name}: seq {seq}, {len(report.steps) - 1} steps ok: {texts}"
+    for session in sessions:
+        yield ""
+        yield f"session {session.table} ({session.session_id.hex()[:16]}..), {len(session.receipts)} receipts"
+        yield from (f"  {found.reason} at seq {found.seq}: {found.message}" for found in session.findings)
+        for each in session.open_decisions:
+            of = f" of {each.decision.actor}" if each.decision.actor else ""
+            yield f"  OPEN at seq {each.seq}: {each.decision.kind}{of} waits for an answer"
+        yield f"  VERIFIED, level {session.level}" if session.verified else "  NOT VERIFIED"
+        yield from (f"    {sentence}" for sentence in session.rests_on)
+        yield f"  head {session.head}"
 
 
 def lines(report: Report) -> list[str]:

@@ -201,6 +201,188 @@ class VerifyReceiptResponse(_message.Message):
 Global___VerifyReceiptResponse: _TypeAlias = VerifyReceiptResponse  # noqa: Y015
 
 @_typing.final
+class VerifySessionRequest(_message.Message):
+    """Receipts to verify together."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    BUNDLES_FIELD_NUMBER: _builtins.int
+    ROOT_KEY_FIELD_NUMBER: _builtins.int
+    root_key: _builtins.bytes
+    """The root public key to judge the key lists by, 32 bytes. Unset: the service's own root."""
+    @_builtins.property
+    def bundles(self) -> _containers.RepeatedCompositeFieldContainer[_envelope_pb2.Bundle]:
+        """The receipts, in any order, 1..1000. One without its chain is judged by the others; a key list that is unset means
+        the service's own.
+        """
+
+    def __init__(
+        self,
+        *,
+        bundles: _abc.Iterable[_envelope_pb2.Bundle] | None = ...,
+        root_key: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "root_key", b"root_key"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VerifySessionRequest: _TypeAlias = VerifySessionRequest  # noqa: Y015
+
+@_typing.final
+class VerifySessionResponse(_message.Message):
+    """What the verifier found."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    VERIFIED_FIELD_NUMBER: _builtins.int
+    RECEIPTS_FIELD_NUMBER: _builtins.int
+    SESSIONS_FIELD_NUMBER: _builtins.int
+    verified: _builtins.bool
+    """True only if every step of every receipt held and no session has a finding."""
+    @_builtins.property
+    def receipts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VerifyReceiptResponse]:
+        """What came of each receipt, in the order of the request."""
+
+    @_builtins.property
+    def sessions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SessionReport]:
+        """What came of each session."""
+
+    def __init__(
+        self,
+        *,
+        verified: _builtins.bool = ...,
+        receipts: _abc.Iterable[Global___VerifyReceiptResponse] | None = ...,
+        sessions: _abc.Iterable[Global___SessionReport] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipts", b"receipts", "sessions", b"sessions", "verified", b"verified"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___VerifySessionResponse: _TypeAlias = VerifySessionResponse  # noqa: Y015
+
+@_typing.final
+class SessionReport(_message.Message):
+    """What came of the receipts of one session."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SESSION_ID_FIELD_NUMBER: _builtins.int
+    TABLE_FIELD_NUMBER: _builtins.int
+    VERIFIED_FIELD_NUMBER: _builtins.int
+    RECEIPTS_FIELD_NUMBER: _builtins.int
+    HEAD_FIELD_NUMBER: _builtins.int
+    FINDINGS_FIELD_NUMBER: _builtins.int
+    OPEN_DECISIONS_FIELD_NUMBER: _builtins.int
+    LEVEL_FIELD_NUMBER: _builtins.int
+    RESTS_ON_FIELD_NUMBER: _builtins.int
+    session_id: _builtins.str
+    """The session's id, 64 lower-case hex digits."""
+    table: _builtins.str
+    """The caller's name for where people play."""
+    verified: _builtins.bool
+    """True only if nothing is wrong; a decision that waits is not."""
+    receipts: _builtins.int
+    """How many receipts of it hold."""
+    head: _builtins.str
+    """The digest of the last one, to be compared with the other participants'."""
+    level: _builtins.str
+    """The assurance level: `L0`. Empty where something is wrong."""
+    @_builtins.property
+    def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___SessionFinding]:
+        """What is wrong, by seq."""
+
+    @_builtins.property
+    def open_decisions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OpenDecision]:
+        """Decisions that wait and that no receipt answers."""
+
+    @_builtins.property
+    def rests_on(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
+        """What the level rests on, what the guard gives beside it, and what is still possible; one sentence each."""
+
+    def __init__(
+        self,
+        *,
+        session_id: _builtins.str = ...,
+        table: _builtins.str = ...,
+        verified: _builtins.bool = ...,
+        receipts: _builtins.int = ...,
+        head: _builtins.str = ...,
+        findings: _abc.Iterable[Global___SessionFinding] | None = ...,
+        open_decisions: _abc.Iterable[Global___OpenDecision] | None = ...,
+        level: _builtins.str = ...,
+        rests_on: _abc.Iterable[_builtins.str] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "head", b"head", "level", b"level", "open_decisions", b"open_decisions", "receipts", b"receipts", "rests_on", b"rests_on", "session_id", b"session_id", "table", b"table", "verified", b"verified"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SessionReport: _TypeAlias = SessionReport  # noqa: Y015
+
+@_typing.final
+class SessionFinding(_message.Message):
+    """What is wrong with a session, though each receipt may hold."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    REASON_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    MESSAGE_FIELD_NUMBER: _builtins.int
+    reason: _builtins.str
+    """The stable reason, as in docs/errors.md."""
+    seq: _builtins.int
+    """The seq that it is about."""
+    message: _builtins.str
+    """A sentence for people."""
+    def __init__(
+        self,
+        *,
+        reason: _builtins.str = ...,
+        seq: _builtins.int = ...,
+        message: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["message", b"message", "reason", b"reason", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SessionFinding: _TypeAlias = SessionFinding  # noqa: Y015
+
+@_typing.final
+class OpenDecision(_message.Message):
+    """A decision that waits."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQ_FIELD_NUMBER: _builtins.int
+    DECISION_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """The seq of the receipt that asks."""
+    @_builtins.property
+    def decision(self) -> _roll_pb2.Decision:
+        """The decision with its options."""
+
+    def __init__(
+        self,
+        *,
+        seq: _builtins.int = ...,
+        decision: _roll_pb2.Decision | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["decision", b"decision", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OpenDecision: _TypeAlias = OpenDecision  # noqa: Y015
+
+@_typing.final
 class VerifyStep(_message.Message):
     """One step of verification."""
 

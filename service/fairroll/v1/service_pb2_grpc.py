@@ -56,6 +56,11 @@ class RollServiceStub:
                 request_serializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.SerializeToString,
                 response_deserializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptResponse.FromString,
                 _registered_method=True)
+        self.VerifySession = channel.unary_unary(
+                '/fairroll.v1.RollService/VerifySession',
+                request_serializer=fairroll_dot_v1_dot_service__pb2.VerifySessionRequest.SerializeToString,
+                response_deserializer=fairroll_dot_v1_dot_service__pb2.VerifySessionResponse.FromString,
+                _registered_method=True)
         self.ParseNotation = channel.unary_unary(
                 '/fairroll.v1.RollService/ParseNotation',
                 request_serializer=fairroll_dot_v1_dot_service__pb2.ParseNotationRequest.SerializeToString,
@@ -118,6 +123,16 @@ class RollServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def VerifySession(self, request, context):
+        """Verifies the receipts of a session: each by its steps, seqs without gap or duplicate, links, answers, open
+        decisions. REST: POST /v1/sessions:verify.
+
+        What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ParseNotation(self, request, context):
         """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
 
@@ -166,6 +181,11 @@ def add_RollServiceServicer_to_server(servicer, server):
                     servicer.VerifyReceipt,
                     request_deserializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.FromString,
                     response_serializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptResponse.SerializeToString,
+            ),
+            'VerifySession': grpc.unary_unary_rpc_method_handler(
+                    servicer.VerifySession,
+                    request_deserializer=fairroll_dot_v1_dot_service__pb2.VerifySessionRequest.FromString,
+                    response_serializer=fairroll_dot_v1_dot_service__pb2.VerifySessionResponse.SerializeToString,
             ),
             'ParseNotation': grpc.unary_unary_rpc_method_handler(
                     servicer.ParseNotation,
@@ -275,6 +295,33 @@ class RollService:
             '/fairroll.v1.RollService/VerifyReceipt',
             fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.SerializeToString,
             fairroll_dot_v1_dot_service__pb2.VerifyReceiptResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def VerifySession(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/fairroll.v1.RollService/VerifySession',
+            fairroll_dot_v1_dot_service__pb2.VerifySessionRequest.SerializeToString,
+            fairroll_dot_v1_dot_service__pb2.VerifySessionResponse.FromString,
             options,
             channel_credentials,
             insecure,

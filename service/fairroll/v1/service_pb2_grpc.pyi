@@ -59,6 +59,12 @@ class RollServiceStub:
     A receipt that fails is an answer (`verified` false, the step named), not an error. INVALID_ARGUMENT: the
     bundle cannot be read at all.
     """
+    VerifySession: _grpc.UnaryUnaryMultiCallable[_service_pb2.VerifySessionRequest, _service_pb2.VerifySessionResponse]
+    """Verifies the receipts of a session: each by its steps, seqs without gap or duplicate, links, answers, open
+    decisions. REST: POST /v1/sessions:verify.
+
+    What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
+    """
     ParseNotation: _grpc.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]
     """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
 
@@ -102,6 +108,12 @@ class RollServiceAsyncStub(RollServiceStub):
 
     A receipt that fails is an answer (`verified` false, the step named), not an error. INVALID_ARGUMENT: the
     bundle cannot be read at all.
+    """
+    VerifySession: _aio.UnaryUnaryMultiCallable[_service_pb2.VerifySessionRequest, _service_pb2.VerifySessionResponse]  # type: ignore[assignment]
+    """Verifies the receipts of a session: each by its steps, seqs without gap or duplicate, links, answers, open
+    decisions. REST: POST /v1/sessions:verify.
+
+    What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
     """
     ParseNotation: _aio.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]  # type: ignore[assignment]
     """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
@@ -161,6 +173,18 @@ class RollServiceServicer(metaclass=_abc_1.ABCMeta):
 
         A receipt that fails is an answer (`verified` false, the step named), not an error. INVALID_ARGUMENT: the
         bundle cannot be read at all.
+        """
+
+    @_abc_1.abstractmethod
+    def VerifySession(
+        self,
+        request: _service_pb2.VerifySessionRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_service_pb2.VerifySessionResponse, _abc.Awaitable[_service_pb2.VerifySessionResponse]]:
+        """Verifies the receipts of a session: each by its steps, seqs without gap or duplicate, links, answers, open
+        decisions. REST: POST /v1/sessions:verify.
+
+        What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
         """
 
     @_abc_1.abstractmethod

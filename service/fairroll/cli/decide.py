@@ -1,0 +1,75 @@
+"""`fairroll decide`: answer the decisions that wait in a bundle."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from fairroll import json_codec
+from fairroll.bundle import parse_bundle
+from fairroll.cli import roll
+from fairroll.cli.answering import answer_request, option_lines, options_given, waiting
+from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
+from fairroll.cli.rest_client import RefusedError, call
+from fairroll.envelope import envelope_json
+from fairroll.errors import RequestError
+from fairroll.receipt import parse_record
+
+_EPILOG = """\
+example:
+  fairroll decide pending.json                                    shows what waits
+  fairroll decide pending.json --option KEEP --save answered.json"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the bundle and the answers."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EPILOG
+    parser.add_argument("bundle", metavar="BUNDLE", help="what `fairroll roll --save` wrote of a roll that waits")
+    parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="the option chosen, one for each decision in order, or DECISION=ID; without any, they are shown",
+    )
+    parser.add_argument("--seq", type=int, help="the answer's seq; otherwise the one after the receipt that waits")
+    parser.add_argument("--previous", help="the digest at seq - 1; otherwise that of the receipt that waits")
+    parser.add_argument("--server", default=roll.default_server(), help="the service's REST address")
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the bundle of the answer")
+    parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show what waits, or answer it."""
+    bundle = parse_bundle(read_file(options.bundle))
+    record = json_codec.to_value(parse_record(bundle.envelope.payload))
+    decisions = waiting(record)
+    if not decisions:
+        raise RequestError("NOT_PENDING", "the receipt waits for no decision", field=options.bundle)
+    if not options.option:
+        if options.json:
+            print_json({"decisions": decisions})
+        else:
+            print_lines(line for decision in decisions for line in option_lines(decision))
+        return EXIT_GOOD
+    chosen = options_given(decisions, options.option)
+    envelopes = [*bundle.chain, bundle.envelope]
+    chain = [envelope_json(each) for each in envelopes]
+    request = answer_request(record, [each.digest for each in envelopes], chain, chosen)
+    if options.seq is not None:
+        request["seq"] = str(options.seq)
+    if options.previous is not None:
+        request["previous"] = options.previous
+    key_list = None if options.save is None else roll.fetch_key_list(options.server)
+    try:
+        answer = call(options.server, "/v1/rolls", request)
+    except RefusedError as error:
+        print_error(error, as_json=options.json)
+        return EXIT_NO
+    roll.show(answer, options.server, as_json=options.json)
+    if key_list is not None:
+        roll.save(options.save, [*chain, answer["envelope"]], key_list, options.server)
+        if not options.json:
+            print_lines([f"saved     {options.save}"])
+    return EXIT_GOOD

@@ -1,0 +1,217 @@
+"""A guard in PostgreSQL: for a fleet of replicas.
+
+A root is claimed by one statement, which writes the row only where nothing stands in its way; only where it did not
+are the rows read that say why. The primary key and the unique index decide every race.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import psycopg
+from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+
+from fairroll.errors import ServiceError
+from fairroll.guard.claims import Claim, Row, judge, unreachable, used
+from fairroll.v1 import roll_pb2
+
+CALL_SECONDS = 5.0
+"""After so long a call that has not come back is given up."""
+MAX_CONNECTIONS = 8
+MAX_TRIES = 5
+MIGRATION_LOCK = 0x66616972726F6C6C
+"""`fairroll` as a number: replicas that start together migrate one after another."""
+
+MIGRATIONS = (
+    """
+    CREATE TABLE fairroll_seqs (
+        session_id bytea NOT NULL,
+        seq bigint NOT NULL,
+        request_digest bytea NOT NULL,
+        engines text NOT NULL,
+        receipt_digest bytea,
+        parent_seq bigint,
+        closes boolean NOT NULL,
+        claimed_at timestamptz NOT NULL DEFAULT now(),
+        PRIMARY KEY (session_id, seq)
+    );
+    CREATE UNIQUE INDEX fairroll_answers ON fairroll_seqs (session_id, parent_seq) WHERE parent_seq IS NOT NULL;
+    """,
+)
+"""One script a version of the tables; those that ran are never changed."""
+
+CLAIM = """
+INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, parent_seq, closes)
+SELECT %(session_id)s, %(seq)s::bigint, %(request_digest)s, %(engines)s, %(parent_seq)s::bigint, %(closes)s
+WHERE (%(seq)s::bigint = 0 OR EXISTS (
+    SELECT FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq = %(seq)s::bigint - 1 AND NOT closes))
+  AND NOT EXISTS (SELECT FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq = -1)
+ON CONFLICT DO NOTHING
+"""
+ROWS_AT = """
+SELECT seq, request_digest, receipt_digest, closes FROM fairroll_seqs
+WHERE session_id = %(session_id)s AND seq = ANY(%(seqs)s::bigint[])
+"""
+ANSWER_TO = """
+SELECT seq, request_digest, receipt_digest, closes FROM fairroll_seqs
+WHERE session_id = %(session_id)s AND parent_seq = %(parent_seq)s
+"""
+STAND = """
+UPDATE fairroll_seqs SET receipt_digest = %(receipt_digest)s, engines = %(engines)s
+WHERE session_id = %(session_id)s AND seq = %(seq)s AND receipt_digest IS NULL
+"""
+IDLE = """
+SELECT session_id FROM fairroll_seqs GROUP BY session_id
+HAVING max(claimed_at) <= now() - make_interval(secs => %(idle_seconds)s) AND max(seq) > -1
+"""
+BURY = """
+INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, closes)
+VALUES (%(session_id)s, -1, ''::bytea, '', true) ON CONFLICT DO NOTHING
+"""
+REMOVE = "DELETE FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq > -1"
+
+_FAILURES = (psycopg.Error, PoolTimeout, PoolClosed, TooManyRequests, OSError, TimeoutError)
+
+Connection = psycopg.AsyncConnection[Any]
+
+
+class PostgresqlGuard:
+    """A guard in the database that `conninfo` names: `postgresql://user@host/database`."""
+
+    mode = roll_pb2.GUARD_MODE_POSTGRESQL
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._pool: AsyncConnectionPool[Connection] | None = None
+        self._migrated = False
+
+    async def open(self) -> None:
+        """Open the pool and migrate the tables; once that is done, read a row that is not there."""
+        if self._pool is None:
+            self._pool = AsyncConnectionPool(
+                self._conninfo,
+                min_size=1,
+                max_size=MAX_CONNECTIONS,
+                open=False,
+                timeout=CALL_SECONDS,
+                reconnect_timeout=CALL_SECONDS,
+                kwargs={"autocommit": True, "connect_timeout": int(CALL_SECONDS)},
+                check=None,
+            )
+            await self._pool.open()
+        async with self._connected() as connection:
+            if not self._migrated:
+                await migrate(connection)
+            self._migrated = True
+            await _rows_at(connection, b"", (0,))
+
+    async def claim(self, claim: Claim) -> bytes | None:
+        """Claim a seq."""
+        parameters = {
+            "session_id": claim.session_id,
+            "seq": claim.seq,
+            "request_digest": claim.request_digest,
+            "engines": claim.engines,
+            "parent_seq": claim.parent_seq,
+            "closes": claim.closes,
+        }
+        async with self._connected() as connection:
+            for _ in range(MAX_TRIES):
+                # The receipts of a chain never change, so looking at them before the row is written is soon enough.
+                if claim.chain:
+                    free, standing = judge(claim, *await _read(connection, claim))
+                    if not free:
+                        return standing
+                if (await connection.execute(CLAIM, parameters, prepare=True)).rowcount:
+                    return None
+                free, standing = judge(claim, *await _read(connection, claim))
+                if not free:
+                    return standing
+                # What was in the way is no longer there: the row before was written in between.
+        raise unreachable(TimeoutError("a claim found no end"))
+
+    async def stand(self, claim: Claim, receipt_digest: bytes) -> bytes:
+        """Store the digest of a receipt."""
+        parameters = {
+            "session_id": claim.session_id,
+            "seq": claim.seq,
+            "receipt_digest": receipt_digest,
+            "engines": claim.engines,
+        }
+        async with self._connected() as connection:
+            if (await connection.execute(STAND, parameters, prepare=True)).rowcount:
+                return receipt_digest
+            rows = await _rows_at(connection, claim.session_id, (claim.seq,))
+        if claim.seq not in rows:
+            raise used("SESSION_CLOSED", "the session was closed", "seq", None, claim.seq)
+        return rows[claim.seq].receipt_digest or receipt_digest
+
+    async def retain(self, idle_seconds: int) -> int:
+        """Close idle sessions, each by itself: claims under way see either all of its rows or that it is closed."""
+        async with self._connected(seconds=None) as connection:
+            found = await connection.execute(IDLE, {"idle_seconds": idle_seconds})
+            sessions = [row[0] for row in await found.fetchall()]
+            for session_id in sessions:
+                # The stone first: whoever claims from now on sees it, so that nothing follows what is then removed.
+                await connection.execute(BURY, {"session_id": session_id})
+                await connection.execute(REMOVE, {"session_id": session_id})
+        return len(sessions)
+
+    async def close(self) -> None:
+        """Close the pool."""
+        if self._pool is not None:
+            await self._pool.close()
+            self._pool = None
+
+    @asynccontextmanager
+    async def _connected(self, seconds: float | None = CALL_SECONDS) -> AsyncIterator[Connection]:
+        try:
+            if self._pool is None:
+                raise PoolClosed("the guard is not open")
+            async with asyncio.timeout(seconds), self._pool.connection() as connection:
+                yield connection
+        except _FAILURES as error:
+            raise unreachable(error) from error
+
+
+async def migrate(connection: Connection) -> None:
+    """Bring the tables to the version of this program, in one transaction.
+
+    Raises:
+        ServiceError: the tables are newer than this program, or the server does not write to disk before it answers.
+    """
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (MIGRATION_LOCK,))
+        await connection.execute("CREATE TABLE IF NOT EXISTS fairroll_schema (version integer NOT NULL)")
+        found = await (await connection.execute("SELECT max(version) FROM fairroll_schema")).fetchone()
+        version = (found[0] if found else None) or 0
+        if version > len(MIGRATIONS):
+            raise ServiceError("GUARD_UNREACHABLE", f"the guard's tables are of version {version}, newer than this")
+        for number, script in enumerate(MIGRATIONS[version:], version + 1):
+            await connection.execute(script.encode())
+            await connection.execute("INSERT INTO fairroll_schema VALUES (%s)", (number,))
+        for setting in ("fsync", "synchronous_commit"):
+            shown = await (await connection.execute(f"SHOW {setting}".encode())).fetchone()
+            if shown is None or shown[0] == "off":
+                message = f"the guard's server has {setting} off: it forgets claims when it fails"
+                raise ServiceError("GUARD_UNREACHABLE", message)
+
+
+async def _read(connection: Connection, claim: Claim) -> tuple[dict[int, Row], Row | None]:
+    rows = await _rows_at(connection, claim.session_id, claim.looked_up)
+    if claim.parent_seq is None:
+        return rows, None
+    parameters = {"session_id": claim.session_id, "parent_seq": claim.parent_seq}
+    found = await (await connection.execute(ANSWER_TO, parameters)).fetchone()
+    return rows, Row(*found) if found else None
+
+
+async def _rows_at(connection: Connection, session_id: bytes, seqs: Sequence[int]) -> dict[int, Row]:
+    found = await connection.execute(ROWS_AT, {"session_id": session_id, "seqs": list(seqs)})
+    return {row[0]: Row(*row) for row in await found.fetchall()}
+
+
+__all__ = ["PostgresqlGuard", "migrate"]

@@ -1,0 +1,313 @@
+"""A session verified whole: what only receipts beside one another can show."""
+
+import json
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from fairroll.bundle import Bundle, bundle_message, format_bundle
+from fairroll.errors import RequestError
+from fairroll.receipt import read_envelope
+from fairroll.roll import Roller
+from fairroll.v1 import roll_pb2, service_pb2
+from fairroll.verify_session import GUARDED, Judged, SessionReport, verify_sessions
+from tests.service.cli_run import Run, runner
+from tests.service.process import ServiceProcess
+from tests.service.rolling import ROOT, TENANT, notation, record_of, roller, signed
+from tests.service.table_play import Table, bundle, is_pending, remove, waiting
+
+PREVIEWED = "No guard: the decider could have previewed this answer."
+
+
+def bundles(responses: Sequence[roll_pb2.RollResponse]) -> list[Bundle]:
+    """Receipts without their chains."""
+    return [bundle(each) for each in responses]
+
+
+def judge(given: Sequence[Bundle]) -> tuple[list[Judged], list[SessionReport]]:
+    return verify_sessions([(str(number), each) for number, each in enumerate(given)], ROOT.public_key)
+
+
+def report(given: Sequence[Bundle]) -> SessionReport:
+    _, (only,) = judge(given)
+    return only
+
+
+def reasons(given: Sequence[Bundle]) -> list[tuple[str, int]]:
+    return [(each.reason, each.seq) for each in report(given).findings]
+
+
+def guarded_roller() -> Roller:
+    """A service that says it has a guard; nobody here needs it to have one."""
+    service = roller()
+    service.guard_mode = roll_pb2.GUARD_MODE_SQLITE
+    return service
+
+
+@pytest.fixture(scope="module")
+def scene() -> Table:
+    """A roll, two rolls with decisions to their end, and a close."""
+    table = Table(guarded_roller())
+    table.roll()
+    table.finish(remove(), 1)
+    table.finish(remove(), 0)
+    closing = table.request()
+    closing.close = True
+    table.send(closing)
+    return table
+
+
+def test_a_whole_session_is_verified_whatever_the_order_and_without_chains_of_its_own(scene: Table) -> None:
+    judged, (found,) = judge(bundles(scene.receipts)[::-1])
+    assert found.verified
+    assert [each.record.request.seq for each in found.receipts] == list(range(len(scene.receipts)))
+    assert all(each.verified is not None and each.verified.complete for each in judged)
+    assert all([int(step.step) for step in each.steps] == list(range(9)) for each in judged)
+    assert (found.level, found.head, found.table) == ("L0", scene.receipts[-1].digest, "table-42")
+    assert GUARDED in found.rests_on
+    assert PREVIEWED not in found.rests_on
+    assert not found.open_decisions
+
+
+def test_without_a_guard_nothing_says_guarded_and_answers_could_be_previewed() -> None:
+    table = Table()
+    table.finish(remove())
+    found = report(bundles(table.receipts))
+    assert found.verified
+    assert GUARDED not in found.rests_on
+    assert PREVIEWED in found.rests_on
+
+
+def test_a_receipt_twice_is_one_receipt(scene: Table) -> None:
+    assert report(bundles([*scene.receipts, *scene.receipts[:2]])).verified
+
+
+def test_a_gap_is_found_at_its_seq(scene: Table) -> None:
+    assert reasons(bundles([scene.receipts[0], *scene.receipts[2:]]))[0] == ("SEQ_MISSING", 1)
+    assert reasons(bundles(scene.receipts[1:2])) == [("SEQ_MISSING", 0)]
+
+
+def test_a_cut_tail_shows_nothing_but_an_open_decision() -> None:
+    table = Table()
+    table.roll(remove())
+    found = report(bundles(table.receipts))
+    assert found.verified
+    assert [(each.seq, each.decision) for each in found.open_decisions] == [(0, waiting(table.receipts[0])[0])]
+
+
+def test_two_requests_at_one_seq_are_found() -> None:
+    table = Table()
+    table.roll()
+    other = Table()
+    request = other.request()
+    request.checks.extend(notation("d6"))
+    other.send(request)
+    assert reasons(bundles([*table.receipts, *other.receipts])) == [("SEQ_TWICE", 0)]
+
+
+def test_another_previous_is_found() -> None:
+    table = Table()
+    table.roll()
+    record = record_of(table.roll())
+    record.request.previous = "ab" * 32
+    assert reasons([*bundles(table.receipts[:1]), signed(record)]) == [("PREVIOUS_DIFFERS", 1)]
+
+
+def test_what_follows_a_close_is_found() -> None:
+    table = Table()
+    closing = table.request()
+    closing.close = True
+    table.send(closing)
+    table.roll()
+    assert reasons(bundles(table.receipts)) == [("AFTER_CLOSE", 1)]
+
+
+def branched(*, at_one_seq: bool) -> tuple[Table, roll_pb2.RollResponse]:
+    """A pending receipt that a service without a guard let be answered twice."""
+    table = Table()
+    root = table.roll(remove())
+    first = table.send(table.answering([root], 0))
+    request = table.answering([root], 1)
+    if at_one_seq:
+        request.seq, request.previous = 1, root.digest
+    second = table.service.roll(request, TENANT)
+    assert second.digest != first.digest
+    return table, second
+
+
+def test_two_answers_to_one_pending_receipt_are_a_branch_whatever_their_seqs() -> None:
+    table, second = branched(at_one_seq=False)
+    assert reasons(bundles([*table.receipts, second])) == [("BRANCH", 0)]
+
+
+def test_two_answers_at_one_seq_are_a_branch() -> None:
+    table, second = branched(at_one_seq=True)
+    assert ("BRANCH", 0) in reasons(bundles([*table.receipts, second]))
+
+
+def test_two_answers_to_two_records_of_one_pending_seq_are_a_branch() -> None:
+    """The operator signs the pending record twice, and lets each be answered: the parents' digests differ."""
+    table = Table()
+    root = table.roll(remove())
+    twin = Table()
+    check = remove()
+    check.label = "another"
+    other = twin.roll(check)
+    assert is_pending(other)
+    first = table.send(table.answering([root], 0))
+    request = table.answering([other], 0)
+    second = table.service.roll(request, TENANT)
+    given = [bundle(root), bundle(root, first), bundle(other, second)]
+    assert ("BRANCH", 0) in reasons(given)
+
+
+def test_sessions_are_reported_each_by_itself(scene: Table) -> None:
+    other = Table(name="elsewhere")
+    other.roll()
+    _, found = judge(bundles([*scene.receipts, *other.receipts]))
+    assert [(each.table, each.verified) for each in found] == [("table-42", True), ("elsewhere", True)]
+
+
+def test_an_answer_whose_parent_is_nowhere_leaves_the_session_unverified(scene: Table) -> None:
+    answer = next(each for each in scene.receipts if each.record.request.continues)
+    found = report(bundles([answer]))
+    assert not found.verified
+    assert found.receipts[0].steps[-1].detail == "not checked: parent missing"
+
+
+def test_a_refused_receipt_leaves_its_session_unverified(scene: Table) -> None:
+    given = bundles(scene.receipts)
+    broken = replace(given[0], envelope=replace(given[0].envelope, payload=given[0].envelope.payload + b"\0"))
+    judged, (found,) = judge([broken, *given[1:]])
+    assert judged[0].error is not None
+    assert not found.verified
+
+
+# As a call
+
+
+def ask(service: Roller, given: Sequence[Bundle]) -> service_pb2.VerifySessionResponse:
+    messages = [bundle_message(replace(each, key_list=None)) for each in given]
+    return service.verify_session(service_pb2.VerifySessionRequest(bundles=messages))
+
+
+def test_the_call_answers_what_the_verifier_finds(scene: Table) -> None:
+    answer = ask(scene.service, bundles(scene.receipts))
+    assert answer.verified
+    assert [len(each.steps) for each in answer.receipts] == [9] * len(scene.receipts)
+    (session,) = answer.sessions
+    assert (session.verified, session.level, session.receipts) == (True, "L0", len(scene.receipts))
+    assert session.head == scene.receipts[-1].digest
+    assert GUARDED in session.rests_on
+    table, second = branched(at_one_seq=False)
+    refused = ask(table.service, bundles([*table.receipts, second]))
+    assert not refused.verified
+    assert [each.reason for each in refused.sessions[0].findings] == ["BRANCH"]
+    assert refused.sessions[0].level == ""
+
+
+def test_the_call_refuses_what_is_no_bundle_and_too_many() -> None:
+    service = roller()
+    with pytest.raises(RequestError) as nothing:
+        service.verify_session(service_pb2.VerifySessionRequest())
+    assert (nothing.value.reason, nothing.value.field) == ("REQUIRED", "bundles")
+    many = service_pb2.VerifySessionRequest()
+    many.bundles.add()
+    with pytest.raises(RequestError) as empty:
+        service.verify_session(many)
+    assert (empty.value.reason, empty.value.field) == ("REQUIRED", "bundles[0].envelope")
+    for _ in range(1000):
+        many.bundles.add()
+    with pytest.raises(RequestError) as refused:
+        service.verify_session(many)
+    assert (refused.value.limit, refused.value.maximum) == ("session_receipts", 1000)
+
+
+def test_both_doors_verify_a_session(service: ServiceProcess) -> None:
+    asked = roll_pb2.RollRequest(checks=notation("d20"))
+    asked.session.table = "both doors"
+    with service.stub() as stub:
+        rolled = stub.Roll(asked)
+        over_grpc = stub.VerifySession(
+            service_pb2.VerifySessionRequest(bundles=[bundle_message(Bundle(read_envelope(rolled.envelope)))])
+        )
+    assert over_grpc.verified
+    from fairroll import json_codec
+
+    body = {"bundles": [{"envelope": json_codec.to_value(rolled.envelope)}]}
+    request = urllib.request.Request(  # noqa: S310  our own
+        f"{service.rest}/v1/sessions:verify", json.dumps(body).encode(), {"content-type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  our own
+        over_rest = json.load(answer)
+    assert over_rest["verified"] is True
+    assert over_rest["sessions"][0]["head"] == over_grpc.sessions[0].head == rolled.digest
+
+
+# From the command line
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Run:
+    return runner(capsys)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    path = tmp_path / "root.pub"
+    path.write_text(ROOT.public_key.hex())
+    return path
+
+
+def folder_of(place: Path, given: Sequence[Bundle]) -> Path:
+    folder = place / "scene"
+    folder.mkdir()
+    for number, each in enumerate(given):
+        (folder / f"{number:03}.json").write_bytes(format_bundle(each))
+    return folder
+
+
+def test_a_folder_is_a_session(run: Run, scene: Table, root: Path, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, bundles(scene.receipts))
+    done = run("verify", folder, "--root", root)
+    assert done.code == 0
+    assert done.out.count("8 steps ok") == len(scene.receipts)
+    for line in ("VERIFIED, level L0", GUARDED, f"head {scene.receipts[-1].digest}", "session table-42"):
+        assert line in done.out
+    answer = run("verify", folder, "--root", root, "--json").json
+    assert answer["verified"] is True
+    assert len(answer["receipts"]) == len(scene.receipts)
+    assert answer["sessions"][0]["head"] == scene.receipts[-1].digest
+
+
+def test_a_receipt_a_line_is_a_session_and_a_branch_is_named(run: Run, root: Path, tmp_path: Path) -> None:
+    table, second = branched(at_one_seq=False)
+    lines = tmp_path / "scene.jsonl"
+    lines.write_bytes(b"\n".join(format_bundle(each) for each in bundles([*table.receipts, second])) + b"\n")
+    done = run("verify", lines, "--root", root)
+    assert done.code == 1
+    assert "BRANCH at seq 0: the pending receipt of seq 0 was answered 2 times: at seq 1 and 2" in done.out
+    assert "NOT VERIFIED" in done.out
+    assert PREVIEWED in done.out
+
+
+def test_an_open_decision_is_told_and_is_no_fault(run: Run, root: Path, tmp_path: Path) -> None:
+    table = Table()
+    table.roll(remove())
+    done = run("verify", folder_of(tmp_path, bundles(table.receipts)), "--root", root)
+    assert done.code == 0
+    assert "OPEN at seq 0: REMOVE" in done.out
+
+
+def test_what_cannot_be_read_is_said_and_the_rest_verified(run: Run, scene: Table, root: Path, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, bundles(scene.receipts))
+    (folder / "000.json").write_text("{}")
+    done = run("verify", folder, "--root", root)
+    assert done.code == 1
+    assert "NOT READ" in done.out or "REFUSED at step 0" in done.out
+    assert "SEQ_MISSING at seq 0" in done.out
+    (tmp_path / "empty").mkdir()
+    assert run("verify", tmp_path / "empty", "--root", root).code == 2
