@@ -159,6 +159,7 @@ GROUPS = (
             "COMPARES_TOTAL": "A total is compared: compare outside, or count on the pool.",
             "COUNTED_ALREADY": "The dice in the parentheses are counted already.",
             "COUNT_NEGATIVE": "A count of dice can be negative.",
+            "DIALECT_CONFLICT": "The text means different things in different dialects, so none is guessed.",
             "DIALECT_UNSUPPORTED": "This version does not read that dialect.",
             "DICE_IN_COMPARE": "A compare point, a cap or a clamp holds no dice.",
             "DIVISION_BY_ZERO": "A divisor is 0, or can be.",
