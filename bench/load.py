@@ -35,7 +35,7 @@ class Scenario:
     """One line of the table.
 
     Attributes:
-        name: with the letter that the issue and docs/performance.md give it.
+        name: with the letter that its ratios are given by.
         load: what is sent.
         server: who answers.
         calls: how many a round.

@@ -42,8 +42,8 @@ class Text:
 
     def plain(self) -> str:
         """Return the line and the numbered steps as plain text, one line each, whatever a label holds."""
-        steps = (f"  {number}. {_one_line(step)}" for number, step in enumerate(self.steps, 1))
-        return "\n".join((_one_line(self.line), *steps))
+        steps = (f"  {number}. {one_line(step)}" for number, step in enumerate(self.steps, 1))
+        return "\n".join((one_line(self.line), *steps))
 
     def markdown(self) -> str:
         """Return the line in bold and the steps as a numbered list, with Markdown's own signs escaped."""
@@ -59,11 +59,12 @@ _LIST_MARK = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
 
 def escape(text: str) -> str:
     """Return text on one line in which no sign has a meaning in Markdown."""
-    line = _one_line(text).strip()
+    line = one_line(text).strip()
     if _MARKDOWN_SIGN.search(line):  # looking first is three times cheaper than translating, and most lines have none
         line = line.translate(_MARKDOWN_SIGNS)
     return _LIST_MARK.sub(r"\1\\\2", line)
 
 
-def _one_line(text: str) -> str:
+def one_line(text: str) -> str:
+    """Return text in which no line breaks: a name from outside must not make lines of its own."""
     return text if text.isprintable() else text.translate(_LINE_BREAKS)

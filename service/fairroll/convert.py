@@ -186,7 +186,7 @@ def refuse_unknown_fields(message: Message) -> None:
     """Return if neither the message nor any message inside it has a field that the contract lacks.
 
     Raises:
-        RequestError: UNKNOWN_FIELD, with the path of the message that has it and the field's number as value.
+        RequestError: UNKNOWN_FIELD, with the path of the field, its number in the place of a name.
     """
     known = type(message)()
     known.CopyFrom(message)
@@ -199,7 +199,8 @@ def _unknown_field(message: Message, path: str) -> RequestError | None:
     unknown = UnknownFieldSet(message)
     if len(unknown):
         name, number = message.DESCRIPTOR.name, str(unknown[0].field_number)
-        return RequestError("UNKNOWN_FIELD", f"{name} has no field number {number}", field=path, value=number)
+        place = join_path(path, number)  # an unknown field has no name
+        return RequestError("UNKNOWN_FIELD", f"{name} has no field number {number}", field=place, value=number)
     for field, content in message.ListFields():
         if field.message_type is None:
             continue

@@ -86,6 +86,10 @@ class UsedError(StateError):
         self.digest = digest
 
 
+class WrongUseError(FairrollError):
+    """The command line is not one that the command takes."""
+
+
 class CallerError(FairrollError):
     """Nobody knows who calls."""
 

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from errno import EISDIR
 from pathlib import Path
 from tempfile import mkstemp
 
@@ -79,19 +80,53 @@ def read_private(path: Path) -> bytes:
     try:
         with path.open("rb") as file:
             # Asked of the open file, so that what is judged is what is read.
-            status = os.fstat(file.fileno())
-            own = status.st_uid == os.geteuid()
-            forbidden = 0o077 if own else 0o037
-            if stat.S_IMODE(status.st_mode) & forbidden:
-                raise KeyFileError(
-                    "KEY_FILE_EXPOSED",
-                    f"{path.name} is open to others; make it readable by its owner alone",
-                    field=path.name,
-                    value=f"{stat.S_IMODE(status.st_mode):04o}",
-                )
+            _refuse_exposed(path, os.fstat(file.fileno()))
             return file.read(MAX_FILE_BYTES)
     except OSError as error:
         raise _failed("FILE_NOT_READ", path, error) from error
+
+
+def require_private_where_present(path: Path) -> None:
+    """Refuse a secret file that others can read or write, without reading it; one that is absent is well kept.
+
+    Raises:
+        KeyFileError: KEY_FILE_EXPOSED, by the rule of `read_private`.
+    """
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise _failed("FILE_NOT_READ", path, error) from error
+    _refuse_exposed(path, status)
+
+
+def require_writable(path: Path) -> None:
+    """Refuse a place where no file can be written, before there is something to lose; nothing is left there.
+
+    Raises:
+        KeyFileError: FILE_NOT_WRITTEN.
+    """
+    try:
+        descriptor, temporary = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        os.close(descriptor)
+        Path(temporary).unlink()
+        if path.is_dir():
+            raise IsADirectoryError(EISDIR, os.strerror(EISDIR))
+    except OSError as error:
+        raise _failed("FILE_NOT_WRITTEN", path, error) from error
+
+
+def _refuse_exposed(path: Path, status: os.stat_result) -> None:
+    own = status.st_uid == os.geteuid()
+    forbidden = 0o077 if own else 0o037
+    if stat.S_IMODE(status.st_mode) & forbidden:
+        raise KeyFileError(
+            "KEY_FILE_EXPOSED",
+            f"{path.name} is open to others; make it readable by its owner alone",
+            field=path.name,
+            value=f"{stat.S_IMODE(status.st_mode):04o}",
+        )
 
 
 def make_private_directory(path: Path) -> None:

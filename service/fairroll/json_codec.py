@@ -31,6 +31,7 @@ Reader = Callable[[Any], Any]
 Setter = Callable[[Message, Any], None]
 Writer = Callable[[Any], Any]
 
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
 _INTEGER_RANGES = {
     FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
@@ -64,19 +65,20 @@ def parse(body: bytes | str) -> object:
     """
     try:
         text = body if isinstance(body, str) else body.decode("utf-8")
+    except UnicodeDecodeError:
+        raise RequestError("JSON_UNREADABLE", "the body is not UTF-8") from None
+    try:
         if not text or text.isspace():
             return {}
         return json.loads(
             text, object_pairs_hook=_unique, parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant
         )
-    except UnicodeDecodeError:
-        raise RequestError("JSON_UNREADABLE", "the body is not UTF-8") from None
     except json.JSONDecodeError as error:
         raise RequestError(
             "JSON_UNREADABLE", f"the body is not JSON: column {error.colno}, line {error.lineno}"
         ) from None
     except RecursionError:
-        raise RequestError("JSON_TOO_DEEP", "nested too deep", limit="json_depth", maximum=MAX_DEPTH) from None
+        raise _too_deep(text) from None
 
 
 def from_value(message_class: type[M], value: object) -> M:
@@ -101,8 +103,16 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
         repeated = next(name for name in names if names.count(name) > 1)
-        raise RequestError("JSON_KEY_REPEATED", "a key stands twice in one object", value=_shown(repeated))
+        raise RequestError("JSON_KEY_REPEATED", "a key stands twice in one object", field=_shown(repeated))
     return members
+
+
+def _too_deep(text: str) -> RequestError:
+    depth = deepest = 0
+    for sign in _BRACKET.findall(text):
+        depth += 1 if sign in "[{" else -1 if sign in "]}" else 0  # the rest are strings
+        deepest = max(deepest, depth)
+    return RequestError("JSON_TOO_DEEP", "nested too deep", limit="json_depth", maximum=MAX_DEPTH, value=str(deepest))
 
 
 def _refuse_constant(name: str) -> NoReturn:
@@ -111,7 +121,7 @@ def _refuse_constant(name: str) -> NoReturn:
 
 def _fill(message: Message, value: object, depth: int) -> None:
     if depth > MAX_DEPTH:
-        raise RequestError("JSON_TOO_DEEP", "nested too deep", limit="json_depth", maximum=MAX_DEPTH)
+        raise RequestError("JSON_TOO_DEEP", "nested too deep", limit="json_depth", maximum=MAX_DEPTH, value=str(depth))
     if not isinstance(value, dict):
         raise _wrong(value, "an object")
     setters = _setters(message.DESCRIPTOR)

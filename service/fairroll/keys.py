@@ -169,13 +169,14 @@ def set_key_status(directory: Path, root_seed_file: Path, wanted_id: str, status
 
 
 def load_keys(directory: Path) -> ServiceKeys:
-    """Read what serving needs; the root seed is not read and need not be there.
+    """Read what serving needs; the root seed is not read and need not be there, but where it is, it must be private.
 
     Raises:
         KeyFileError: a file is missing, malformed or open to others, the list is not
             the root's, or a seed's key is not in it, of another use or epoch, or not
             active.
     """
+    files.require_private_where_present(directory / ROOT_SEED_FILE)
     root_public_key = _read_hex(directory / ROOT_PUBLIC_FILE, private=False)
     envelope, key_list = _read_list(directory, root_public_key)
     found = (_SEED_FILE.fullmatch(path.name) for path in directory.glob("vrf-*.seed"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
 import logging
 import signal
 import sys
@@ -34,11 +35,12 @@ EXIT_GOOD, EXIT_FAILED, EXIT_USE = 0, 1, 2
 _LOG = logging.getLogger("fairroll.main")
 
 
-def serve(settings: Settings | None = None) -> int:
+def serve(settings: Settings | None = None, *, as_json: bool = False) -> int:
     """Serve until a signal or a failure ends it, and return the exit code.
 
     Args:
         settings: read from the environment where none are given.
+        as_json: log JSON lines whatever the settings say, and say refusals in one too.
 
     Returns:
         0 after a signal; 1 where a listener failed, or calls outlasted their time; 2 where settings or keys are
@@ -46,7 +48,7 @@ def serve(settings: Settings | None = None) -> int:
     """
     try:
         settings = settings if settings is not None else load_settings()
-        set_up_logs(settings.log_format)
+        set_up_logs("json" if as_json else settings.log_format)
         # Before keys are made that could not be used.
         refuse_beyond_loopback(settings, development=False)
         callers = Callers(settings.api_keys)
@@ -55,7 +57,10 @@ def serve(settings: Settings | None = None) -> int:
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             return runner.run(_serve(settings, keys, callers, keys_made=made))
     except FairrollError as error:
-        print(f"fairroll: {error.message} ({error.reason})", file=sys.stderr)  # noqa: T201  it speaks to the operator
+        line = f"fairroll: {error.message} ({error.reason})"
+        if as_json:
+            line = json.dumps({"error": {"code": error.reason, "message": error.message}})
+        print(line, file=sys.stderr)  # noqa: T201  it speaks to the operator
         return EXIT_USE
 
 

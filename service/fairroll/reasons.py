@@ -164,7 +164,7 @@ GROUPS = (
             "DICE_IN_COMPARE": "A compare point, a cap or a clamp holds no dice.",
             "DIVISION_BY_ZERO": "A divisor is 0, or can be.",
             "DRAWS_DIFFER": "The draws shown are not those of this check.",
-            "DROPS_ALL": "More dice are dropped than there are.",
+            "DROPS_ALL": "A bare d after a pool drops all dice or more: write dl or dh, or roll more dice.",
             "FAILURE_WITHOUT_SUCCESS": "Failures are counted only after a success.",
             "GROUP_OF_ONE": "A group of one has nothing to choose from.",
             "MODIFIER_MISPLACED": "The modifier does not belong there.",

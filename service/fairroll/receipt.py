@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 
 from fairroll import hashing
 from fairroll.chain import check_kind
+from fairroll.convert import refuse_unknown_fields
 from fairroll.envelope import Envelope, Signature
 from fairroll.errors import RequestError, Step, VerificationError
 from fairroll.v1 import envelope_pb2, roll_pb2
@@ -66,7 +67,10 @@ def parse_record(payload: bytes) -> roll_pb2.RollRecord:
             "protocol_minor",
             str(record.protocol_minor),
         )
-    record.DiscardUnknownFields()
+    try:
+        refuse_unknown_fields(record)
+    except RequestError as error:
+        raise _refused("UNKNOWN_FIELD", error.message, error.field, error.value) from None
     if serialise(record) != payload:
         raise _refused("RECORD_NOT_CANONICAL", "writing the record again gives other bytes")
     _check_parts(record)

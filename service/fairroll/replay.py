@@ -8,7 +8,7 @@ from fairroll.convert import decision_members, draw_members, open_policy, outcom
 from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
 from fairroll_rules.limits import MAX_DRAWS
-from fairroll_rules.outcome import Text
+from fairroll_rules.outcome import Text, one_line
 from fairroll_rules.replay import Replay
 from fairroll_rules.resolve import Resolved, resolve
 from fairroll_rules.systems import system_of, systems
@@ -64,7 +64,7 @@ def text_message(check: object, resolved: Resolved, *, previewed: bool = False) 
         text = Text(line, ())
     if previewed:
         text = Text(text.line, (*text.steps, PREVIEWED))
-    return roll_pb2.OutcomeText(line=text.line, plain=text.plain(), markdown=text.markdown())
+    return roll_pb2.OutcomeText(line=one_line(text.line), plain=text.plain(), markdown=text.markdown())
 
 
 def _pending_text(resolved: Resolved) -> Text:

@@ -160,7 +160,7 @@ def _line_for_people(roll: Roll, callers: Callers) -> Handler:
         try:
             text = (await _body(request)).decode()
         except UnicodeDecodeError:
-            raise RequestError("TEXT_INVALID", "the notation is not UTF-8", field="text") from None
+            raise RequestError("TEXT_INVALID", "the notation is not UTF-8", field="checks[0].notation.text") from None
         check = roll_pb2.Check(notation=notation_pb2.NotationCheck(text=text))
         answer = await roll(roll_pb2.RollRequest(checks=[check]), tenant)
         if JSON_TYPE in request.headers.get("accept", ""):
@@ -223,6 +223,9 @@ async def _body(request: Request) -> bytes:
     async for chunk in request.stream():
         size += len(chunk)
         if size > MAX_BODY_BYTES:
-            raise RequestError("BODY_TOO_LARGE", "the body is too large", limit="message_bytes", maximum=MAX_BODY_BYTES)
+            given = request.headers.get("content-length") or f"{size} or more"
+            raise RequestError(
+                "BODY_TOO_LARGE", "the body is too large", limit="message_bytes", maximum=MAX_BODY_BYTES, value=given
+            )
         chunks.append(chunk)
     return b"".join(chunks)

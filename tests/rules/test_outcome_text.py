@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairroll_rules.outcome import Text, escape
+from fairroll_rules.outcome import Text, escape, one_line
 
 
 def test_plain_text_numbers_the_steps() -> None:
@@ -42,3 +42,7 @@ def test_a_line_break_in_a_label_forges_no_step(line_break: str) -> None:
     text = Text(f"a{line_break}b", (f"c{line_break}  2. d",))
     assert len(text.plain().splitlines()) == 2
     assert len(text.markdown().splitlines()) == 3
+
+
+def test_the_line_for_the_table_is_one_line_whatever_a_name_holds() -> None:
+    assert one_line("against *<b>x</b>\n# h") == "against *<b>x</b> # h"

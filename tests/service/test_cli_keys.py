@@ -1,12 +1,16 @@
 """`fairroll keys`, and what holds for every command: help, exit codes, errors as JSON."""
 
+import json
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from fairroll.cli import COMMANDS
 from tests.service.cli_run import Run, runner
+from tests.service.process import environment
 
 SECRETS = ("root.seed", "vrf-1.seed", "receipt-1.seed")
 
@@ -92,3 +96,19 @@ def test_wrong_use_exits_with_2_and_prints_nothing_on_stdout(run: Run, arguments
     assert (done.code, done.out) == (2, "")
     assert done.err.startswith("usage: fairroll")
     assert run(*arguments, "--json").json["error"]["code"] == "WRONG_USE"
+
+
+def test_an_origin_without_a_name_is_wrong_use(run: Run, tmp_path: Path) -> None:
+    done = run("keys", "init", "--origin", "", str(tmp_path / "keys"), "--json")
+    assert (done.code, done.json["error"]["field"]) == (2, "--origin")
+    assert not (tmp_path / "keys").exists()
+
+
+def test_serve_says_its_refusals_as_json_when_asked(tmp_path: Path) -> None:
+    variables = environment(tmp_path, log_format="plain", rest_address="0.0.0.0:0")
+    command = [sys.executable, "-m", "fairroll.cli", "serve", "--json"]
+    ended = subprocess.run(
+        command, env=variables, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert ended.returncode == 2
+    assert json.loads(ended.stderr)["error"]["code"] == "NOT_LOOPBACK"

@@ -100,7 +100,8 @@ def test_variables_are_bound(run: Run) -> None:
     answer = run(*command).json
     assert (answer["min"], answer["max"]) == (4, 23)
     assert run("parse", "1d20+@{a=b}", "--var", "a=b=3", "--json").code == 0
-    assert run("parse", "d6", "--var", "str", "--json").code == 1
+    assert run("parse", "d6", "--var", "str", "--json").code == 2
+    assert run("parse", "d6", "--var", "str=1.5", "--json").code == 2
 
 
 def test_rounding_is_the_callers(run: Run) -> None:
@@ -113,8 +114,10 @@ def test_a_dialect_is_named_shortly(run: Run) -> None:
     assert run("parse", "d6", "--dialect", "STANDARD").code == 0
     assert run("parse", "d6", "--dialect", "foundry", "--json").json["error"]["code"] == "DIALECT_UNSUPPORTED"
     done = run("parse", "d6", "--dialect", "klingon", "--json")
-    assert done.code == 1
-    assert done.json["error"]["code"] == "ENUM_UNKNOWN"
+    assert done.code == 2
+    assert done.json["error"]["code"] == "WRONG_USE"
+    assert "rpg-dice-roller" in done.json["error"]["message"]
+    assert run("parse", "d6", "--rounding", "sideways").code == 2
 
 
 @pytest.mark.parametrize("text", ["\udc80", "d6\udc80", "\x00", "d6\x1b[2J", "٣d٦", "d" * 5000, "(" * 999, "🎲"])

@@ -102,7 +102,6 @@ def test_given_answers_stand_in_the_outcome_as_a_persons(run: Run) -> None:
         ('{"notation":{"text":"4d6kh3)"}}', "1,2,3,4", "", "NOTATION_SYNTAX"),
         ("{}", "", "", "REQUIRED"),
         ('{"crossroads":{}}', "", "", "REQUIRED"),
-        ("4d6kh3", "1,2,3,4", "", "JSON_UNREADABLE"),
         ('{"notation":{"text":"\\ud800"}}', "", "", "JSON_UNREADABLE"),
     ],
 )
@@ -146,3 +145,8 @@ def test_faces_are_integers(run: Run, faces: str) -> None:
 def test_a_check_may_come_over_standard_input(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b'{"notation":{"text":"d6"}}')))
     assert run("resolve", "-", "--faces", "4").code == 0
+
+
+def test_a_check_that_is_not_json_is_wrong_use(run: Run) -> None:
+    done = run("resolve", "4d6kh3", "--faces", "1,2,3,4", "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, "JSON_UNREADABLE")

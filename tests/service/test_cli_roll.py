@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairroll.cli.check_words import check_of
-from fairroll.errors import RequestError
+from fairroll.errors import WrongUseError
 from tests.service.cli_run import Run, runner
 from tests.service.process import ServiceProcess
 
@@ -86,13 +86,8 @@ def test_a_system_is_rolled_with_readable_words(run: Run) -> None:
     [
         (("4d6kh3)",), "NOTATION_SYNTAX", "checks[0].notation.text"),
         (("d6", "d0"), "", "checks[1].notation.text"),
-        (("d6", "--dialect", "klingon"), "ENUM_UNKNOWN", "checks[0].notation.dialect"),
         (("--system", "crossroads", "skill-roll", "statistic=100"), "OUT_OF_RANGE", "checks[0].crossroads.skill_roll."),
         (("--system", "crossroads", "skill-roll", "luck=1"), "UNKNOWN_FIELD", "checks[0].crossroads.skill_roll.luck"),
-        (("--system", "chess", "move"), "SYSTEM_UNKNOWN", "--system"),
-        (("--system", "crossroads"), "ROLL_NOT_NAMED", "crossroads"),
-        (("--check", "d6"), "JSON_UNREADABLE", "--check"),
-        (("d6", "--var", "str"), "", "checks[0].notation.variables[0]"),
         (("d6", "--seq", "1"), "SEQ_OUT_OF_RANGE", "seq"),
     ],
 )
@@ -225,5 +220,29 @@ def test_words_become_the_contracts_json() -> None:
     ],
 )
 def test_words_that_make_no_field_are_refused(words: list[str]) -> None:
-    with pytest.raises(RequestError):
+    with pytest.raises(WrongUseError):
         check_of("crossroads", words)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        ((), "NOTHING_TO_ROLL"),
+        (("--system", "chess", "move"), "SYSTEM_UNKNOWN"),
+        (("--system", "crossroads"), "ROLL_NOT_NAMED"),
+        (("--system", "crossroads", "skill-roll", "statistic"), "FIELD_NOT_GIVEN"),
+        (("--check", "d6"), "JSON_UNREADABLE"),
+        (("d6", "--dialect", "klingon"), "WRONG_USE"),
+        (("d6", "--var", "str"), "WRONG_USE"),
+        (("d6", "--seq", "x"), "WRONG_USE"),
+    ],
+)
+def test_a_command_line_that_is_none_exits_with_2(run: Run, arguments: tuple[str, ...], reason: str) -> None:
+    done = run("roll", *arguments, "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, reason)
+
+
+def test_a_roll_that_cannot_be_kept_is_not_made(run: Run, tmp_path: Path) -> None:
+    done = run("roll", "d6", "--save", str(tmp_path / "missing" / "receipt.json"))
+    assert (done.code, done.out) == (2, "")
+    assert done.err.count("receipt.json") == 1

@@ -179,7 +179,7 @@ def test_unknown_fields_are_refused_at_any_depth() -> None:
         refuse_unknown_fields(request)
     assert (caught.value.reason, caught.value.field, caught.value.value) == (
         "UNKNOWN_FIELD",
-        "checks[1].crossroads.skill_roll.peril_die",
+        "checks[1].crossroads.skill_roll.peril_die.127",
         "127",
     )
 

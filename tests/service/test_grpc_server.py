@@ -79,8 +79,8 @@ def test_anonymous_callers_are_tenant_local(door: RunningDoor) -> None:
         pytest.param(b"\xff\xff\xff", "BODY_UNREADABLE", [], id="no protobuf"),
         pytest.param(b"\x2a\x02\xc3\x28", "BODY_UNREADABLE", [], id="text that is not UTF-8"),
         pytest.param(b"\x2a\x7fabc", "BODY_UNREADABLE", [], id="cut off"),
-        pytest.param(UNKNOWN_FIELD_999, "UNKNOWN_FIELD", [], id="unknown field"),
-        pytest.param(b"\x32\x04" + UNKNOWN_FIELD_999, "UNKNOWN_FIELD", ["checks[0]"], id="unknown field inside"),
+        pytest.param(UNKNOWN_FIELD_999, "UNKNOWN_FIELD", ["999"], id="unknown field"),
+        pytest.param(b"\x32\x04" + UNKNOWN_FIELD_999, "UNKNOWN_FIELD", ["checks[0].999"], id="unknown field inside"),
     ],
 )
 def test_bytes_that_are_no_request_are_refused_typed(
@@ -325,7 +325,7 @@ def test_a_stream_answers_in_order_and_outlives_bad_items() -> None:
         ("", "BODY_UNREADABLE", []),
         ("4", "REQUIRED", ["request"]),
         ("5", "INTERNAL", []),
-        ("", "UNKNOWN_FIELD", []),
+        ("", "UNKNOWN_FIELD", ["999"]),
         ("", "OUT_OF_RANGE", ["item_id"]),
         ("8", "d", []),
     ]

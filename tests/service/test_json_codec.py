@@ -16,7 +16,7 @@ REFUSED = [
     ("an unknown field", '{"chekcs":[]}', "UNKNOWN_FIELD", "chekcs"),
     ("an unknown field inside", '{"checks":[{},{"notation":{"txt":"d6"}}]}', "UNKNOWN_FIELD", "checks[1].notation.txt"),
     ("both names of a field", '{"requestId":"a","request_id":"a"}', "JSON_KEY_REPEATED", "request_id"),
-    ("a key twice", '{"seq":1,"seq":2}', "JSON_KEY_REPEATED", ""),
+    ("a key twice", '{"seq":1,"seq":2}', "JSON_KEY_REPEATED", "seq"),
     ("bad base64", '{"reveals":["!!"]}', "BASE64_INVALID", "reveals[0]"),
     ("white space in base64", '{"reveals":["AA AA"]}', "BASE64_INVALID", "reveals[0]"),
     ("loose bits in base64", '{"reveals":["AB=="]}', "BASE64_INVALID", "reveals[0]"),
@@ -111,3 +111,9 @@ def test_a_schema_is_printed_as_plain_json() -> None:
     schema.update({"type": "object", "required": ["text"]})
     info = service_pb2.SystemInfo(name="notation", check_schema=schema)
     assert json.loads(json_codec.dumps(info))["checkSchema"] == {"type": "object", "required": ["text"]}
+
+
+def test_deep_nesting_is_told_with_its_depth() -> None:
+    with pytest.raises(RequestError) as caught:
+        json_codec.loads(roll_pb2.RollRequest, '{"requestId":"[[[","x":' + "[" * 100_000)
+    assert (caught.value.limit, caught.value.maximum, caught.value.value) == ("json_depth", 64, "100001")

@@ -111,7 +111,7 @@ def test_no_file_is_made_for_a_wrong_origin(tmp_path: Path) -> None:
     assert not (tmp_path / "keys").exists()
 
 
-@pytest.mark.parametrize("name", ["vrf-1.seed", "receipt-1.seed"])
+@pytest.mark.parametrize("name", ["root.seed", "vrf-1.seed", "receipt-1.seed"])
 @pytest.mark.parametrize("bits", [0o640, 0o620, 0o604, 0o602, 0o601, 0o644])
 def test_a_seed_that_others_can_use_is_refused(directory: Path, name: str, bits: int) -> None:
     (directory / name).chmod(bits)

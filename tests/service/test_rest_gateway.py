@@ -164,3 +164,8 @@ def test_no_answer_holds_a_path_of_the_server(client: httpx.Client) -> None:
         text = client.post("/v1/rolls", content=body, headers={"content-type": "application/json"}).text
         assert "/fairroll/" not in text
         assert "Traceback" not in text
+
+
+def test_a_line_for_the_table_stays_one_line(client: httpx.Client) -> None:
+    check = {"crossroads": {"skillRoll": {"opposingRoll": {"name": "Orc\n# of the hill"}}}}
+    assert "\n" not in client.post("/v1/rolls", json={"checks": [check]}).json()["texts"][0]["line"]

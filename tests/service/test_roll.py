@@ -338,10 +338,10 @@ REFUSED = {
         None,
         "ASK",
     ),
-    "an unknown field": Refused(unknown_field, "UNKNOWN_FIELD", "", "", None, "127"),
-    "an unknown field in a check": Refused(unknown_field_in_a_check, "UNKNOWN_FIELD", "checks[1]", "", None, "127"),
+    "an unknown field": Refused(unknown_field, "UNKNOWN_FIELD", "127", "", None, "127"),
+    "an unknown field in a check": Refused(unknown_field_in_a_check, "UNKNOWN_FIELD", "checks[1].127", "", None, "127"),
     "an unknown field of a system": Refused(
-        unknown_field_of_a_system, "UNKNOWN_FIELD", "checks[1].notation", "", None, "127"
+        unknown_field_of_a_system, "UNKNOWN_FIELD", "checks[1].notation.127", "", None, "127"
     ),
     "a long label": Refused(
         lambda asked: setattr(asked.checks[0], "label", "é" * 51),

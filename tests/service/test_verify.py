@@ -342,10 +342,17 @@ def test_another_spelling_of_the_same_record_is_refused() -> None:
     assert (error.step, error.reason) == (Step.PARSE, "RECORD_NOT_CANONICAL")
 
 
-@pytest.mark.parametrize("extra", [b"\xf8\x07\x01", b"\x08\x01", b"\x4a\x00"], ids=["unknown", "twice", "unknown text"])
-def test_a_field_that_readers_would_pass_over_is_refused(extra: bytes) -> None:
+@pytest.mark.parametrize(
+    ("extra", "reason", "field"),
+    [
+        pytest.param(b"\xf8\x07\x01", "UNKNOWN_FIELD", "127", id="unknown"),
+        pytest.param(b"\x4a\x00", "UNKNOWN_FIELD", "9", id="unknown text"),
+        pytest.param(b"\x08\x01", "RECORD_NOT_CANONICAL", "", id="twice"),
+    ],
+)
+def test_a_field_that_readers_would_pass_over_is_refused(extra: bytes, reason: str, field: str) -> None:
     error = refused(signed(serialise(record_of(answer())) + extra))
-    assert (error.step, error.reason) == (Step.PARSE, "RECORD_NOT_CANONICAL")
+    assert (error.step, error.reason, error.field) == (Step.PARSE, reason, field)
 
 
 def test_a_newer_record_is_not_called_forged_whatever_else_it_holds() -> None:

@@ -11,7 +11,7 @@ from io import TextIOWrapper
 
 from fairroll.cli.output import EXIT_NO, EXIT_USE, print_error
 from fairroll.cli.parser import Parser, hide_dashes, show_dashes
-from fairroll.errors import FairrollError, KeyFileError, ServiceError
+from fairroll.errors import FairrollError, KeyFileError, ServiceError, WrongUseError
 
 COMMANDS = {
     "serve": "start the service",
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except FairrollError as error:
         print_error(error, as_json=getattr(options, "json", False))
-        return EXIT_USE if isinstance(error, KeyFileError | ServiceError) else EXIT_NO
+        return EXIT_USE if isinstance(error, KeyFileError | ServiceError | WrongUseError) else EXIT_NO
     except BrokenPipeError:
         # Whoever read the output has seen enough; Python would complain once more while closing.
         sys.stderr.close()

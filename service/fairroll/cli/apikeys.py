@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fairroll.callers import add_api_key, read_api_keys, revoke_api_key
 from fairroll.cli.output import EXIT_GOOD, print_json
+from fairroll.errors import RequestError, WrongUseError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,7 +31,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _add(options: argparse.Namespace) -> None:
-    key = add_api_key(options.file, options.tenant)
+    try:
+        key = add_api_key(options.file, options.tenant)
+    except RequestError as error:
+        raise WrongUseError(error.reason, error.message, field="--tenant", value=error.value) from None
     if options.json:
         print_json({"key": key, "tenant": options.tenant})
     else:

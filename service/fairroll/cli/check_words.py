@@ -18,7 +18,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from fairroll.cli.enums import full_name
-from fairroll.errors import RequestError
+from fairroll.errors import WrongUseError
 from fairroll.v1 import roll_pb2
 
 _STEP = re.compile(r"(?P<name>[A-Za-z][A-Za-z0-9_-]*)(?:\[(?P<index>[0-9]{1,4})\])?", re.ASCII)
@@ -29,19 +29,19 @@ def check_of(system: str, words: Sequence[str]) -> dict[str, Any]:
     """Return the check of a system's roll as JSON.
 
     Raises:
-        RequestError: SYSTEM_UNKNOWN, ROLL_NOT_NAMED or FIELD_NOT_GIVEN; everything else is the service's to judge.
+        WrongUseError: SYSTEM_UNKNOWN, ROLL_NOT_NAMED or FIELD_NOT_GIVEN; everything else is the service's to judge.
     """
     name = system.replace("-", "_")
     arm = roll_pb2.Check.DESCRIPTOR.oneofs_by_name["system"].fields
     field = next((each for each in arm if each.name == name), None)
     if field is None:
         known = tuple(each.name for each in arm)
-        raise RequestError("SYSTEM_UNKNOWN", "there is no such system", field="--system", value=system, expected=known)
+        raise WrongUseError("SYSTEM_UNKNOWN", "there is no such system", field="--system", value=system, expected=known)
     rolls = _message(field).oneofs_by_name.get("roll")
     if rolls is None:  # a system with one roll only, whose name is left out
         return {name: _fields(words, field)}
     if not words or "=" in words[0]:
-        raise RequestError(
+        raise WrongUseError(
             "ROLL_NOT_NAMED", "name the roll first", field=name, expected=tuple(each.name for each in rolls.fields)
         )
     roll = _snake(words[0])
@@ -54,7 +54,7 @@ def _fields(words: Sequence[str], roll: FieldDescriptor | None) -> dict[str, Any
         path, equals, text = word.partition("=")
         steps = [_STEP.fullmatch(step) for step in path.split(".")]
         if not equals or not all(steps):
-            raise RequestError(
+            raise WrongUseError(
                 "FIELD_NOT_GIVEN",
                 "a field is given as field=value",
                 value=word,
@@ -89,7 +89,7 @@ def _put(place: dict[str, Any], outer: FieldDescriptor | None, steps: list[tuple
 
 def _require(fits: bool, name: str) -> None:  # noqa: FBT001  it is the one thing asked
     if not fits:
-        raise RequestError("FIELD_CONFLICT", "the field is given twice, in two ways", field=name)
+        raise WrongUseError("FIELD_CONFLICT", "the field is given twice, in two ways", field=name)
 
 
 def _value(text: str, field: FieldDescriptor | None) -> Any:  # noqa: ANN401  any JSON value

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from fairroll.cli.output import EXIT_GOOD, print_json
+from fairroll.errors import RequestError, WrongUseError
 from fairroll.key_list import KeyList
 from fairroll.keys import ROOT_SEED_FILE, init_keys, load_keys
 
@@ -38,7 +39,10 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _init(options: argparse.Namespace) -> int:
-    init_keys(options.directory, options.origin, development=options.development)
+    try:
+        init_keys(options.directory, options.origin, development=options.development)
+    except RequestError as error:
+        raise WrongUseError(error.reason, error.message, field="--origin", value=error.value) from None
     code = _show(options)
     if not options.json:
         seed = options.directory / ROOT_SEED_FILE

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import re
+from collections.abc import Callable
 from typing import Any
 
 from fairroll.cli.enums import full_name, short_names
@@ -17,18 +19,42 @@ _ENUMS = {
 def add_notation_options(parser: argparse.ArgumentParser) -> None:
     """Declare dialect, rounding and variables."""
     dialects, roundings = (", ".join(short_names(enum)) for enum in _ENUMS.values())
-    parser.add_argument("--dialect", help=f"whose notation it is: {dialects}; otherwise standard")
-    parser.add_argument("--rounding", help=f"how the total is rounded: {roundings}; otherwise as the dialect does")
-    parser.add_argument("--var", action="append", default=[], metavar="NAME=INTEGER", help="a variable of the notation")
+    parser.add_argument(
+        "--dialect", type=_value_of("dialect"), help=f"whose notation it is: {dialects}; otherwise standard"
+    )
+    parser.add_argument(
+        "--rounding",
+        type=_value_of("rounding"),
+        help=f"how the total is rounded: {roundings}; otherwise as the dialect does",
+    )
+    parser.add_argument(
+        "--var", action="append", default=[], type=_variable, metavar="NAME=INTEGER", help="a variable of the notation"
+    )
 
 
 def notation_check(text: str, options: argparse.Namespace) -> dict[str, Any]:
     """Return a NotationCheck as JSON."""
     check: dict[str, Any] = {"text": text}
-    for name, enum in _ENUMS.items():
-        if word := getattr(options, name):
-            check[name] = full_name(word, enum)
+    check |= {name: chosen for name in _ENUMS if (chosen := getattr(options, name))}
     if options.var:
-        pairs = [pair.rpartition("=") for pair in options.var]
-        check["variables"] = [{"name": name, "value": value} for name, _, value in pairs]
+        check["variables"] = [{"name": name, "value": value} for name, value in options.var]
     return check
+
+
+def _value_of(option: str) -> Callable[[str], str]:
+    enum = _ENUMS[option]
+
+    def read(text: str) -> str:
+        name = full_name(text, enum)
+        if name not in enum.values_by_name:
+            raise argparse.ArgumentTypeError(f"choose one of {', '.join(short_names(enum))}, not {text!r}")
+        return name
+
+    return read
+
+
+def _variable(text: str) -> tuple[str, str]:
+    name, _, value = text.rpartition("=")
+    if not name or not re.fullmatch(r"-?[0-9]{1,19}", value, re.ASCII):
+        raise argparse.ArgumentTypeError(f"write NAME=INTEGER, such as str=3, not {text!r}")
+    return name, value

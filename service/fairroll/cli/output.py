@@ -1,6 +1,7 @@
 """What all commands share: exit codes, printing, reading what a person names."""
 
 import json
+import re
 import sys
 import unicodedata
 from collections.abc import Iterable
@@ -15,6 +16,8 @@ EXIT_NO = 1
 EXIT_USE = 2
 
 _ROOT_KEY_DIGITS = 64
+_HEX = re.compile(r"[0-9A-Fa-f]{32,}")
+"""What is meant as a key, though it may be one digit short, and is no file."""
 
 
 def print_lines(lines: Iterable[str]) -> None:
@@ -50,7 +53,8 @@ def print_error(error: FairrollError, *, as_json: bool, text: str = "") -> None:
 
 def error_lines(error: FairrollError, text: str = "") -> list[str]:
     """Return an error for people: what, where in the notation, what was expected, a way out."""
-    where = f"{error.field}: " if error.field else ""
+    # An error about a file names it itself.
+    where = f"{error.field}: " if error.field and not isinstance(error, KeyFileError) else ""
     lines = [printable(f"fairroll: {where}{error.message} [{error.reason}]")]
     if text and error.span is not None:
         lines += caret(text, *error.span)
@@ -110,7 +114,9 @@ def read_root_key(given: str) -> bytes:
     Raises:
         KeyFileError: neither.
     """
-    key = _root_key(given) or _root_key(read_file(given).decode("ascii", "replace").strip())
+    key = _root_key(given)
+    if key is None and (given == "-" or Path(given).exists() or not _HEX.fullmatch(given)):
+        key = _root_key(read_file(given).decode("ascii", "replace").strip())
     if key is None:
         raise KeyFileError("ROOT_KEY_INVALID", "a root key is 64 hex digits, or a file that holds them", field="--root")
     return key

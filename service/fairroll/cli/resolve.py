@@ -9,7 +9,7 @@ from fairroll import json_codec
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.parser import integers, words
 from fairroll.convert import check_path, read_check, request_error
-from fairroll.errors import RequestError
+from fairroll.errors import RequestError, WrongUseError
 from fairroll.replay import outcome_message, text_message
 from fairroll.v1 import roll_pb2
 from fairroll_rules.errors import RuleError
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Resolve and print."""
-    message = json_codec.loads(roll_pb2.Check, read_file("-") if options.check == "-" else options.check)
+    message = json_codec.from_value(roll_pb2.Check, _parsed(read_file("-") if options.check == "-" else options.check))
     try:
         check = read_check(message)
         resolved = _resolve(check, options.faces, options.answers)
@@ -72,6 +72,13 @@ def run(options: argparse.Namespace) -> int:
     )
     print(NOTE)
     return EXIT_GOOD
+
+
+def _parsed(text: bytes | str) -> object:
+    try:
+        return json_codec.parse(text)
+    except RequestError as error:
+        raise WrongUseError(error.reason, f"CHECK is not JSON: {error.message}", value=error.value) from None
 
 
 def _resolve(check: object, faces: Iterable[int], answers: tuple[str, ...]) -> Resolved:

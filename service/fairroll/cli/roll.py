@@ -17,7 +17,7 @@ from fairroll.cli.check_words import check_of
 from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines
 from fairroll.cli.rest_client import RefusedError, call
-from fairroll.errors import RequestError, ServiceError
+from fairroll.errors import RequestError, ServiceError, WrongUseError
 from fairroll.strict_json import to_text
 
 DEFAULT_SERVER = "http://127.0.0.1:8080"
@@ -82,6 +82,8 @@ def run(options: argparse.Namespace) -> int:
     """Roll, print, ask, save."""
     request = _request(options)
     # First, so that a roll that was made can also be kept.
+    if options.save is not None:
+        files.require_writable(options.save)
     key_list = None if options.save is None else fetch_key_list(options.server)
     chain: list[dict[str, Any]] = []
     digests: list[str] = []
@@ -148,7 +150,7 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
     else:
         checks.extend({"notation": notation_check(text, options)} for text in options.what)
     if not checks:
-        raise ServiceError("NOTHING_TO_ROLL", "name what to roll, such as: fairroll roll 4d6kh3")
+        raise WrongUseError("NOTHING_TO_ROLL", "name what to roll, such as: fairroll roll 4d6kh3")
     common = {"label": options.label, "actor": options.actor, "cites": options.cite}
     for check in checks:
         check |= {name: given for name, given in common.items() if given}
@@ -167,5 +169,5 @@ def _parsed(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError):
         value = None
     if not isinstance(value, dict):
-        raise RequestError("JSON_UNREADABLE", "a check is a JSON object", field="--check")
+        raise WrongUseError("JSON_UNREADABLE", "a check is a JSON object", field="--check")
     return value
