@@ -1,7 +1,8 @@
-"""Vectors of third parties: read where they lie, never part of the project.
+"""What all tests share: the profile of the property tests, and the vectors of third parties.
 
-The folder is `FAIRROLL_EXTERNAL_VECTORS`, or `shared/vectors/external` beside the
-repository. Where it is absent there are no cases, and the summary says so.
+Those vectors are read where they lie and are never part of the project. The folder is
+`FAIRROLL_EXTERNAL_VECTORS`, or `shared/vectors/external` beside the repository. Where it is
+absent there are no cases, and the summary says so.
 """
 
 import json
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 _BESIDE = Path(__file__).resolve().parents[2] / "shared" / "vectors" / "external"
 _FOLDER = Path(os.environ.get("FAIRROLL_EXTERNAL_VECTORS", _BESIDE))
@@ -18,6 +20,9 @@ _MARK = "external_vectors"
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A busy machine must not fail a property; what is slow shows with --durations.
+    settings.register_profile("fairroll", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("fairroll")
     config.addinivalue_line("markers", f"{_MARK}: one case of a third party's vectors")
 
 

@@ -5,7 +5,7 @@ import json
 import pytest
 from google.protobuf import json_format
 from google.protobuf.message import Message
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairroll import json_codec
@@ -27,7 +27,7 @@ CLASSES: list[type[Message]] = [
 
 
 # A message has some forty fields, each drawn: slow to make, and none of it for nothing.
-many_fields = settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+many_fields = settings(max_examples=40)
 
 
 def _protobuf_json(message: Message) -> str:

@@ -20,8 +20,8 @@ from tests.rules.notation.oracle import shape, shape_of
 pytestmark = pytest.mark.timeout(7200 if LONG else 300)
 
 BOUND = tuple(Variable(name, value) for name, value in VARIABLES.items())
-many = settings(max_examples=EXAMPLES, deadline=None, suppress_health_check=list(HealthCheck))
-some = settings(max_examples=EXAMPLES // 5, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
+some = settings(max_examples=EXAMPLES // 5, suppress_health_check=list(HealthCheck))
 
 # Reasons that are no matter of grammar: what the oracle does not know.
 BEYOND_GRAMMAR = {

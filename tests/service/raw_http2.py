@@ -3,6 +3,7 @@
 import socket
 import struct
 import time
+from contextlib import suppress
 from typing import NamedTuple, Self
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -59,9 +60,11 @@ class Http2Connection:
                 break
             frame = Frame(self._rest[3], self._rest[4], self._rest[9 : 9 + length])
             self._rest = self._rest[9 + length :]
-            if frame.kind in (SETTINGS, PING) and not frame.flags & ACK:
-                self._send(frame.kind, ACK, frame.payload if frame.kind == PING else b"")
             found.append(frame)
+            if frame.kind in (SETTINGS, PING) and not frame.flags & ACK:
+                # A server that has sent GOAWAY may be gone before the acknowledgement; what it said still stands.
+                with suppress(BrokenPipeError, ConnectionResetError):
+                    self._send(frame.kind, ACK, frame.payload if frame.kind == PING else b"")
         return found
 
     def _send(self, kind: int, flags: int, payload: bytes) -> None:
