@@ -25,6 +25,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 _FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEREDOC = re.compile(r"<<'(\w+)'")
 _LEFT_OUT = ".."
+_REFUSED = re.compile(r"not valid|REFUSED|NOT VERIFIED|WITHOUT A SESSION|^fairroll: ")
+"""What a command prints that ends with the answer no."""
 _CHANGING = re.compile(r"[0-9a-f]{64}|[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])|\(?-?[0-9]+\)?")
 """Digests, key ids, and numbers; a die that was dropped stands in parentheses."""
 
@@ -127,7 +129,7 @@ def test_each_command_does_what_its_page_says(page: Path, running: ServiceProces
             assert done.returncode == 0
             assert "fairroll serve" in done.stdout
             continue
-        refused = any("not valid" in line or "REFUSED" in line for line in command.output)
+        refused = any(_REFUSED.search(line) for line in command.output)
         assert done.returncode == int(refused), f"{command.text}\n{done.stdout}{done.stderr}"
         assert fits(printed, command.output), f"{command.text}\n\n{done.stdout}\nexpected:\n" + "\n".join(
             command.output

@@ -2,6 +2,9 @@
 
 import os
 import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from errno import EISDIR
 from pathlib import Path
 from tempfile import mkstemp
@@ -10,6 +13,7 @@ from fairroll.errors import KeyFileError
 
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_DIRECTORY_MODE = 0o700
+PUBLIC_FILE_MODE = 0o644
 MAX_FILE_BYTES = 4 * 2**20
 
 
@@ -49,6 +53,32 @@ def replace(path: Path, content: bytes, mode: int) -> None:
             raise
     except OSError as error:
         raise _failed("FILE_NOT_WRITTEN", path, error) from error
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Hold a file, while it is read and replaced, against every other process that does the same.
+
+    Its directory is what is locked, since the file itself is another one after it was replaced. Windows has no such
+    lock; there, two processes at one moment are the owner's own to avoid.
+
+    Raises:
+        KeyFileError: FILE_NOT_READ, there is no such directory.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    from fcntl import LOCK_EX, flock  # noqa: PLC0415  Windows has no such module
+
+    try:
+        descriptor = os.open(path.parent, os.O_RDONLY)
+    except OSError as error:
+        raise _failed("FILE_NOT_READ", path, error) from error
+    try:
+        flock(descriptor, LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def read(path: Path) -> bytes:

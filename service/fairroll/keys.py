@@ -26,7 +26,6 @@ ROOT_SEED_FILE = "root.seed"
 ROOT_PUBLIC_FILE = "root.pub"
 KEY_LIST_FILE = "key-list.json"
 
-_PUBLIC_FILE_MODE = 0o644
 _SEED_FILE = compile_pattern(r"vrf-([1-9][0-9]{0,8})\.seed")
 _HEX = compile_pattern(rb"([0-9a-f]{64})\n?")
 
@@ -125,7 +124,7 @@ def init_keys(directory: Path, origin: str, *, development: bool = False) -> Key
     root_seed = token_bytes(SEED_BYTES)
     root = SigningKey(root_seed)
     files.create(directory / ROOT_SEED_FILE, _hex_line(root_seed))
-    files.create(directory / ROOT_PUBLIC_FILE, _hex_line(root.public_key), _PUBLIC_FILE_MODE)
+    files.create(directory / ROOT_PUBLIC_FILE, _hex_line(root.public_key), files.PUBLIC_FILE_MODE)
     key_list = KeyList(origin, 1, _make_epoch(directory, 1, development=development))
     _publish(directory, root, key_list)
     return key_list
@@ -233,7 +232,7 @@ def _read_list(directory: Path, root_public_key: bytes) -> tuple[Envelope, KeyLi
 
 def _publish(directory: Path, root: SigningKey, key_list: KeyList) -> None:
     text = format_envelope(sign_key_list(root, key_list)) + b"\n"
-    files.replace(directory / KEY_LIST_FILE, text, _PUBLIC_FILE_MODE)
+    files.replace(directory / KEY_LIST_FILE, text, files.PUBLIC_FILE_MODE)
 
 
 def _read_hex(path: Path, *, private: bool = True) -> bytes:

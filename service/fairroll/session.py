@@ -32,7 +32,7 @@ class Participant:
     entropy: bytes
 
     def __post_init__(self) -> None:
-        _check_length(self.entropy, "entropy")
+        check_length(self.entropy, "entropy")
 
     def hashed(self) -> bytes:
         """Return `01 | entropy[32]`."""
@@ -51,15 +51,9 @@ class DrandRound:
     randomness: bytes
 
     def __post_init__(self) -> None:
-        _check_length(self.chain_hash, "chain_hash")
-        _check_length(self.randomness, "randomness")
-        if not 1 <= self.round <= MAX_ROUND:
-            raise RequestError(
-                "ROUND_OUT_OF_RANGE",
-                "a drand round is 1 to 2^64-1",
-                field="session.contributions.round",
-                value=str(self.round),
-            )
+        check_length(self.chain_hash, "chain_hash")
+        check_length(self.randomness, "randomness")
+        check_round_number(self.round)
 
     def hashed(self) -> bytes:
         """Return `02 | chain_hash[32] | u64 round | randomness[32]`."""
@@ -73,7 +67,7 @@ class Anchor:
     anchor: bytes
 
     def __post_init__(self) -> None:
-        _check_length(self.anchor, "anchor")
+        check_length(self.anchor, "anchor")
 
     def hashed(self) -> bytes:
         """Return `03 | anchor[32]`."""
@@ -105,15 +99,9 @@ class Session:
     def __post_init__(self) -> None:
         for name in ("origin", "tenant", "table"):
             check_name(getattr(self, name), name)
-        if not _KEY_ID.fullmatch(self.vrf_key_id):
-            raise RequestError(
-                "KEY_ID_MALFORMED",
-                "a key id has 43 characters of base64url",
-                field="session.vrf_key_id",
-                value=self.vrf_key_id,
-            )
-        _check_count(len(self.contributions), MAX_CONTRIBUTIONS, "contributions")
-        _check_count(len(self.anchors), MAX_ANCHORS, "anchors")
+        check_key_id(self.vrf_key_id)
+        check_count(len(self.contributions), MAX_CONTRIBUTIONS, "contributions")
+        check_count(len(self.anchors), MAX_ANCHORS, "anchors")
         if self.is_one_off and (self.contributions or not _ONE_OFF.fullmatch(self.table)):
             raise RequestError(
                 "ONE_OFF_MALFORMED",
@@ -269,7 +257,39 @@ def check_name(text: str, name: str) -> None:
         )
 
 
-def _check_length(part: bytes, name: str) -> None:
+def check_key_id(text: str) -> None:
+    """Return if the text is spelled as a key id: 43 characters of base64url.
+
+    Raises:
+        RequestError: it is not.
+    """
+    if not _KEY_ID.fullmatch(text):
+        raise RequestError(
+            "KEY_ID_MALFORMED", "a key id has 43 characters of base64url", field="session.vrf_key_id", value=text
+        )
+
+
+def check_round_number(number: int) -> None:
+    """Return if the number is that of a drand round, 1..2^64-1.
+
+    Raises:
+        RequestError: it is not.
+    """
+    if not 1 <= number <= MAX_ROUND:
+        raise RequestError(
+            "ROUND_OUT_OF_RANGE",
+            "a drand round is 1 to 2^64-1",
+            field="session.contributions.round",
+            value=str(number),
+        )
+
+
+def check_length(part: bytes, name: str) -> None:
+    """Return if a part of a contribution has its 32 bytes.
+
+    Raises:
+        RequestError: it has not.
+    """
     if len(part) != HASH_BYTES:
         raise RequestError(
             "CONTRIBUTION_LENGTH",
@@ -279,7 +299,12 @@ def _check_length(part: bytes, name: str) -> None:
         )
 
 
-def _check_count(number: int, maximum: int, name: str) -> None:
+def check_count(number: int, maximum: int, name: str) -> None:
+    """Return if there are no more contributions, or anchors, than a session has.
+
+    Raises:
+        RequestError: there are.
+    """
     if number > maximum:
         raise RequestError(
             "TOO_MANY_CONTRIBUTIONS",

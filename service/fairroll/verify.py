@@ -20,6 +20,7 @@ from fairroll.convert import join_path, read_check, request_error
 from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, verify_envelope
 from fairroll.errors import FairrollError, RequestError, Step, VerificationError
 from fairroll.key_list import Key, KeyList, KeyStatus, KeyUse, verify_key_list
+from fairroll.levels import L0
 from fairroll.receipt import parse_record, request_digest
 from fairroll.replay import PREVIEWED, engine_of, outcome_message, resolve_check, text_message
 from fairroll.session import Session, check_seq
@@ -33,12 +34,8 @@ from fairroll_rules.systems import systems
 
 _ENGINE = compile_pattern(r"([a-z0-9_]+)/[1-9][0-9]{0,8}", ASCII)
 
-LEVEL = "L0"
-RESTS_ON = (
-    "L0 signed: the operator's key signed this request together with this outcome, and both can be held against it.",
-    "The dice are the only ones that the operator's VRF key can give for this session and seq; nobody chose them.",
-    "Still possible: whoever asked tried many tables, or asked ahead and shaped the request to dice already known.",
-)
+LEVEL, RESTS_ON = "L0", L0
+"""What a receipt alone is worth, whatever else the auditor kept."""
 
 STEP_NAMES = {
     Step.KEY_LIST: "key list",

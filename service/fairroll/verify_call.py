@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from fairroll.bundle import Bundle, read_bundle
 from fairroll.checks import require_limit
+from fairroll.convert import join_path
 from fairroll.envelope import Envelope
 from fairroll.errors import RequestError, VerificationError
 from fairroll.key_list import verify_key_list
 from fairroll.keys import ServiceKeys
+from fairroll.levels import Mine, RevealLog, read_reveal_log
+from fairroll.offer import Offer, read_offer
 from fairroll.signer import PUBLIC_KEY_BYTES
 from fairroll.v1 import service_pb2
 from fairroll.verify import STEP_NAMES, StepTaken, verification
 from fairroll.verify_session import Judged, SessionReport, judge, verify_sessions
 
 MAX_SESSION_RECEIPTS = 1000
+MAX_KEPT = 100
 
 _RESULTS = {True: service_pb2.STEP_RESULT_HELD, False: service_pb2.STEP_RESULT_NOT_CHECKED}
 
@@ -42,9 +46,10 @@ def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys)
         keys: the service's own, used for what the request leaves out.
 
     Raises:
-        RequestError: there is no receipt in a bundle, there are too many, or the root key is none.
+        RequestError: there is no receipt in a bundle, there are too many, or the root key, an offer or a log is none.
     """
     root_key = _root_key(request.root_key, keys)
+    mine = _mine(request)
     if not request.bundles:
         raise RequestError("REQUIRED", "a session has at least one receipt", field="bundles")
     require_limit("session_receipts", len(request.bundles), MAX_SESSION_RECEIPTS, "bundles")
@@ -56,11 +61,14 @@ def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys)
             error.field = f"bundles[{index}]{error.field.removeprefix('bundle')}"
             raise
         receipts.append(("", Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))))
-    judged, reports = verify_sessions(receipts, root_key)
+    judged, reports = verify_sessions(receipts, root_key, mine=mine)
+    missing = mine.without_session(report.session for report in reports)
+    held = all(each.verified is not None for each in judged) and all(report.verified for report in reports)
     return service_pb2.VerifySessionResponse(
-        verified=all(each.verified is not None for each in judged) and all(report.verified for report in reports),
+        verified=held and not missing,
         receipts=[_receipt_message(each) for each in judged],
         sessions=[session_message(report) for report in reports],
+        offers_without_session=[offer.message() for offer in missing],
     )
 
 
@@ -79,8 +87,9 @@ def session_message(report: SessionReport) -> service_pb2.SessionReport:
         open_decisions=[
             service_pb2.OpenDecision(seq=each.seq, decision=each.decision) for each in report.open_decisions
         ],
-        level=report.level if report.verified else "",
-        rests_on=report.rests_on,
+        level=report.level.name if report.verified else "",
+        rests_on=report.level.rests_on,
+        closed=report.closed,
     )
 
 
@@ -97,6 +106,25 @@ def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
     elif isinstance(judged.error, VerificationError):
         response.steps.append(_failed_message(judged.error))
     return response
+
+
+def _mine(request: service_pb2.VerifySessionRequest) -> Mine:
+    for name in ("offers", "reveal_logs"):
+        require_limit("kept", len(getattr(request, name)), MAX_KEPT, name)
+    field = ""
+    try:
+        offers: list[Offer] = []
+        for index, offer in enumerate(request.offers):
+            field = f"offers[{index}]"
+            offers.append(read_offer(offer))
+        logs: list[RevealLog] = []
+        for index, log in enumerate(request.reveal_logs):
+            field = f"reveal_logs[{index}]"
+            logs.append(read_reveal_log(log))
+    except RequestError as error:
+        error.field = join_path(field, error.field.removeprefix("session.").removeprefix("contributions."))
+        raise
+    return Mine(tuple(offers), tuple(logs))
 
 
 def _root_key(given: bytes, keys: ServiceKeys) -> bytes:

@@ -2,29 +2,24 @@
 
 Seqs without gap or duplicate, `previous` links, every pending receipt answered once, nothing after a close. A receipt
 that brings no chain is judged by the one that the others give. Whether the tail was cut off no receipt can show:
-compare the head with the other participants'.
+compare the head with the other participants'; a session that was closed shows it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from dataclasses import dataclass, replace
 
 from fairroll.bundle import MAX_CHAIN, Bundle
 from fairroll.chain import Parent, is_answer
 from fairroll.envelope import Envelope
 from fairroll.errors import FairrollError, VerificationError
 from fairroll.hashing import NO_PREVIOUS
+from fairroll.levels import NOTHING_KEPT, Facts, Level, Mine
 from fairroll.receipt import parse_record
-from fairroll.replay import PREVIEWED
 from fairroll.trust import TrustFile
-from fairroll.v1 import roll_pb2
-from fairroll.verify import LEVEL, RESTS_ON, StepTaken, Verified, verification
-
-GUARDED = "guarded: each seq used once, each pending receipt answered once"
-"""What the operator's guard gives, by the operator's word; a second receipt would contradict it."""
-COMPARE = "Compare the head with the other participants': no receipt shows whether the tail was cut off."
+from fairroll.v1 import roll_pb2, session_pb2
+from fairroll.verify import StepTaken, Verified, verification
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +75,8 @@ class SessionReport:
         findings: what is wrong.
         open_decisions: what waits.
         complete: whether every step of every receipt held.
+        closed: whether the last receipt is the session's close.
+        level: what it is worth where it is verified.
     """
 
     session_id: bytes
@@ -88,7 +85,8 @@ class SessionReport:
     findings: tuple[Finding, ...]
     open_decisions: tuple[OpenDecision, ...]
     complete: bool
-    level: str = field(default=LEVEL)
+    closed: bool
+    level: Level
 
     @property
     def verified(self) -> bool:
@@ -100,16 +98,10 @@ class SessionReport:
         """The digest of the last receipt, to be compared with the other participants'."""
         return self.receipts[-1].digest
 
-    @cached_property
-    def rests_on(self) -> tuple[str, ...]:
-        """What the level rests on, and what the guard gives beside it."""
-        unguarded = [each for each in self.receipts if each.record.guard_mode == roll_pb2.GUARD_MODE_NONE]
-        sentences = list(RESTS_ON)
-        if self.verified and not unguarded:
-            sentences.append(GUARDED)
-        if any(is_answer(each.record.request) for each in unguarded):
-            sentences.append(PREVIEWED)
-        return (*sentences, COMPARE)
+    @property
+    def session(self) -> session_pb2.Session:
+        """The session as its records hold it."""
+        return self.receipts[0].record.session
 
 
 def verify_sessions(
@@ -119,6 +111,7 @@ def verify_sessions(
     key_list: Envelope | None = None,
     trust: TrustFile | None = None,
     saved: Collection[str] = (),
+    mine: Mine = NOTHING_KEPT,
 ) -> tuple[list[Judged], list[SessionReport]]:
     """Verify receipts of one session or of several.
 
@@ -128,9 +121,11 @@ def verify_sessions(
         key_list: as `verification` takes it.
         trust: as `verification` takes it.
         saved: as `verification` takes it.
+        mine: what the auditor kept: levels above L0 are granted against it.
 
     Returns:
-        What came of each receipt in order, and of each session in the order of its first receipt.
+        What came of each receipt in order, and of each session in the order of its first receipt. Which offers have
+        no session is `mine.without_session`'s to say.
 
     Raises:
         KeyFileError: the trust file cannot be used.
@@ -143,7 +138,7 @@ def verify_sessions(
         whole = replace(bundle, chain=bundle.chain or _chain_of(bundle.envelope, links))
         taking = verification(whole, root_public_key, key_list=key_list, trust=trust, saved=saved, known=known)
         judged.append(judge(name, whole, taking))
-    return judged, _reports(judged, known)
+    return judged, _reports(judged, known, mine)
 
 
 def judge(name: str, bundle: Bundle, taking: Iterable[StepTaken]) -> Judged:
@@ -182,22 +177,30 @@ def _chain_of(envelope: Envelope, links: Mapping[str, tuple[Envelope, str]]) -> 
     return () if continues else tuple(chain)
 
 
-def _reports(judged: Sequence[Judged], known: Mapping[Envelope, Parent]) -> list[SessionReport]:
+def _reports(judged: Sequence[Judged], known: Mapping[Envelope, Parent], mine: Mine) -> list[SessionReport]:
     sessions: dict[bytes, dict[str, Verified]] = {}
     for each in judged:
         if each.verified is not None:
             sessions.setdefault(each.verified.session_id, {})[each.digest] = each.verified
     records = {parent.digest: parent.record for parent in known.values()}
     refused = any(each.verified is None for each in judged)
-    return [_report(session_id, own.values(), records, refused=refused) for session_id, own in sessions.items()]
+    return [_report(session_id, own.values(), records, mine, refused=refused) for session_id, own in sessions.items()]
 
 
 def _report(
-    session_id: bytes, receipts: Iterable[Verified], records: Mapping[str, roll_pb2.RollRecord], *, refused: bool
+    session_id: bytes,
+    receipts: Iterable[Verified],
+    records: Mapping[str, roll_pb2.RollRecord],
+    mine: Mine,
+    *,
+    refused: bool,
 ) -> SessionReport:
     ordered = tuple(sorted(receipts, key=lambda each: each.record.request.seq))
     answers = _answers(ordered, records)
-    findings = (*_seq_findings(ordered), *_link_findings(ordered), *_branches(answers), *_after_close(ordered))
+    session = ordered[0].record.session
+    requests = ((each.record.request.seq, each.request_digest) for each in ordered)
+    kept = (Finding(*difference) for difference in mine.differences(session, requests))
+    findings = (*_seq_findings(ordered), *_link_findings(ordered), *_branches(answers), *_after_close(ordered), *kept)
     open_decisions = tuple(
         OpenDecision(seq, decision)
         for each in ordered
@@ -207,13 +210,23 @@ def _report(
         for decision in each.record.outcomes[0].decisions
         if not decision.option_id
     )
+    complete, closed = not refused and all(each.complete for each in ordered), ordered[-1].record.request.close
+    unguarded = [each for each in ordered if each.record.guard_mode == roll_pb2.GUARD_MODE_NONE]
+    facts = Facts(
+        whole=complete and not findings,
+        guarded=not unguarded,
+        previewed=any(is_answer(each.record.request) for each in unguarded),
+        closed=closed,
+    )
     return SessionReport(
         session_id,
-        ordered[0].record.session.table,
+        session.table,
         ordered,
         tuple(sorted(findings, key=lambda each: each.seq)),
         open_decisions,
-        complete=not refused and all(each.complete for each in ordered),
+        complete=complete,
+        closed=closed,
+        level=mine.level(session, facts),
     )
 
 

@@ -10,10 +10,11 @@ import pytest
 
 from fairroll.bundle import Bundle, bundle_message, format_bundle
 from fairroll.errors import RequestError
+from fairroll.levels import GUARDED
 from fairroll.receipt import read_envelope
 from fairroll.roll import Roller
 from fairroll.v1 import roll_pb2, service_pb2
-from fairroll.verify_session import GUARDED, Judged, SessionReport, verify_sessions
+from fairroll.verify_session import Judged, SessionReport, verify_sessions
 from tests.service.cli_run import Run, runner
 from tests.service.process import ServiceProcess
 from tests.service.rolling import ROOT, TENANT, notation, record_of, roller, signed
@@ -66,9 +67,9 @@ def test_a_whole_session_is_verified_whatever_the_order_and_without_chains_of_it
     assert [each.record.request.seq for each in found.receipts] == list(range(len(scene.receipts)))
     assert all(each.verified is not None and each.verified.complete for each in judged)
     assert all([int(step.step) for step in each.steps] == list(range(9)) for each in judged)
-    assert (found.level, found.head, found.table) == ("L0", scene.receipts[-1].digest, "table-42")
-    assert GUARDED in found.rests_on
-    assert PREVIEWED not in found.rests_on
+    assert (found.level.name, found.head, found.table) == ("L0", scene.receipts[-1].digest, "table-42")
+    assert GUARDED in found.level.rests_on
+    assert PREVIEWED not in found.level.rests_on
     assert not found.open_decisions
 
 
@@ -77,8 +78,8 @@ def test_without_a_guard_nothing_says_guarded_and_answers_could_be_previewed() -
     table.finish(remove())
     found = report(bundles(table.receipts))
     assert found.verified
-    assert GUARDED not in found.rests_on
-    assert PREVIEWED in found.rests_on
+    assert GUARDED not in found.level.rests_on
+    assert PREVIEWED in found.level.rests_on
 
 
 def test_a_receipt_twice_is_one_receipt(scene: Table) -> None:

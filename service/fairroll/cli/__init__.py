@@ -17,6 +17,7 @@ COMMANDS = {
     "serve": "start the service",
     "roll": "ask a running service for a roll and print the dice",
     "decide": "answer the decisions that wait in a bundle",
+    "offer": "show a session before anybody opens, and open it: what level L1 needs",
     "verify": "verify receipts offline, step by step",
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",

@@ -10,15 +10,18 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-from fairroll import files
+from fairroll import files, json_codec
 from fairroll.bundle import format_bundle, parse_bundle
 from fairroll.cli.answering import answer_request, ask, notes, set_policies_to_ask, waiting
 from fairroll.cli.check_words import check_of
 from fairroll.cli.notation_options import add_notation_options, notation_check
-from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines
+from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
+from fairroll.cli.receipts import parse_receipt
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.errors import RequestError, ServiceError, WrongUseError
+from fairroll.receipt import parse_record
 from fairroll.strict_json import to_text
+from fairroll.v1 import session_pb2
 
 DEFAULT_SERVER = "http://127.0.0.1:8080"
 _BUNDLE_MODE = 0o644
@@ -32,6 +35,9 @@ examples:
   fairroll roll 1d20+5 2d6+3 --actor Ann --save receipt.json
   fairroll roll --system crossroads skill-roll statistic=2 advantage=1
   fairroll roll --ask --system crossroads skill-roll advantage=1 --save scene.json
+  fairroll roll 1d20 --session session.json --save 0.json
+  fairroll roll 2d6 --after 0.json --save 1.json
+  fairroll roll --close --after 1.json --save 2.json
   fairroll roll --check '{"notation":{"text":"2d6"},"label":"damage"}'
 `fairroll systems NAME` lists the rolls and fields of a system; `fairroll verify` checks what was saved."""
 
@@ -55,6 +61,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--cite", action="append", default=[], metavar="DIGEST", help="another receipt that the roll builds on"
     )
     parser.add_argument("--table", default="", help="the session's table; without it the roll is a one-off")
+    parser.add_argument("--session", metavar="FILE", help="the session, as `fairroll offer check --session` wrote it")
+    parser.add_argument(
+        "--after", metavar="BUNDLE", help="the receipt before this one: gives session, seq and previous"
+    )
+    parser.add_argument("--close", action="store_true", help="close the session: its last receipt, without checks")
     parser.add_argument("--vrf-key-id", default="", help="the session's VRF key, required when seq is above 0")
     parser.add_argument("--seq", type=int, default=0, help="the roll's number in its session")
     parser.add_argument("--previous", default="", help="the digest of the receipt before, required when seq is above 0")
@@ -149,18 +160,33 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
         checks.append(check_of(options.system, options.what))
     else:
         checks.extend({"notation": notation_check(text, options)} for text in options.what)
-    if not checks:
+    if not checks and not options.close:
         raise WrongUseError("NOTHING_TO_ROLL", "name what to roll, such as: fairroll roll 4d6kh3")
     common = {"label": options.label, "actor": options.actor, "cites": options.cite}
     for check in checks:
         check |= {name: given for name, given in common.items() if given}
         if options.ask:
             set_policies_to_ask(check)
-    request: dict[str, Any] = {"checks": checks, "seq": str(options.seq)}
+    request: dict[str, Any] = {"checks": checks, "close": options.close, "requestId": options.request_id}
+    if options.after is not None:
+        return request | _following(options.after)
+    request |= {"seq": str(options.seq), "previous": options.previous}
+    if options.session is not None:
+        session = json_codec.loads(session_pb2.Session, read_file(options.session))
+        return request | {"session": json_codec.to_value(session)}
     table = options.table or (f"ask-{token_hex(8)}" if options.ask else "")
-    if table:
-        request["session"] = {"table": table, "vrfKeyId": options.vrf_key_id}
-    return request | {"previous": options.previous, "requestId": options.request_id}
+    return request | {"session": {"table": table, "vrfKeyId": options.vrf_key_id}} if table else request
+
+
+def _following(name: str) -> dict[str, Any]:
+    """Return what a request says of its place: that after a receipt."""
+    envelope = parse_receipt(read_file(name)).envelope
+    record = parse_record(envelope.payload)
+    return {
+        "session": json_codec.to_value(record.session),
+        "seq": str(record.request.seq + 1),
+        "previous": envelope.digest,
+    }
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from fairroll.bundle import Bundle
 from fairroll.cli import verify_report
+from fairroll.cli.mine import add_mine, read_mine
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, EXIT_USE, print_json, print_lines, read_file, read_root_key
 from fairroll.cli.receipts import parse_key_list, parse_receipt
 from fairroll.cli.session_files import holds_sessions, read_receipts
@@ -27,11 +28,11 @@ exit codes: 0 every step of every receipt held; 1 one failed, or could not be ju
 that cannot be read
 
 A folder, or a file .jsonl with a receipt a line, holds sessions: beside the steps of each receipt, seqs, links and
-answers are verified, and decisions that wait are told.
+answers are verified, and decisions that wait are told. With --mine, whatever is named is verified so.
 
 examples:
   fairroll verify receipt.json --root var/keys/root.pub --trust trust.json
-  fairroll verify scene/ --root var/keys/root.pub"""
+  fairroll verify scene/ --root var/keys/root.pub --mine ann.json"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="DIGEST",
         help="a receipt that you had before its key was revoked, which then still stands; may be repeated",
     )
+    add_mine(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -131,7 +133,7 @@ def run(options: argparse.Namespace) -> int:
         None if options.trust is None else TrustFile(options.trust),
         options.saved,
     )
-    if any(map(holds_sessions, options.receipts)):
+    if options.mine or any(map(holds_sessions, options.receipts)):
         return _verify_sessions(judge, options)
     reports = []
     for number, name in enumerate(options.receipts):
@@ -148,6 +150,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
     """Verify all receipts together and report on their sessions."""
+    mine = read_mine(options.mine)
     read = read_receipts(options.receipts)
     judged, sessions = verify_sessions(
         [(name, bundle) for name, bundle in read if isinstance(bundle, Bundle)],
@@ -155,14 +158,16 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
         key_list=judge.key_list,
         trust=judge.trust,
         saved=frozenset(judge.saved),
+        mine=mine,
     )
+    missing = mine.without_session(report.session for report in sessions)
     reports = [Report(name, error=error) for name, error in read if isinstance(error, FairrollError)]
     reports += [Report(each.name, each.steps, each.verified, each.error) for each in judged]
     if options.json:
-        print_json(verify_report.session_value(reports, sessions))
+        print_json(verify_report.session_value(reports, sessions, missing))
     else:
-        print_lines(verify_report.session_lines(reports, sessions))
-    good = all(report.verified for report in sessions)
+        print_lines([*verify_report.session_lines(reports, sessions), *verify_report.offer_lines(missing)])
+    good = all(report.verified for report in sessions) and not missing
     return max([EXIT_GOOD if good else EXIT_NO, *(report.exit_code for report in reports)])
 
 

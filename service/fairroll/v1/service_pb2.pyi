@@ -9,6 +9,7 @@ from fairroll.v1 import errors_pb2 as _errors_pb2
 from fairroll.v1 import key_list_pb2 as _key_list_pb2
 from fairroll.v1 import notation_pb2 as _notation_pb2
 from fairroll.v1 import roll_pb2 as _roll_pb2
+from fairroll.v1 import session_pb2 as _session_pb2
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
 from google.protobuf import struct_pb2 as _struct_pb2
@@ -208,6 +209,8 @@ class VerifySessionRequest(_message.Message):
 
     BUNDLES_FIELD_NUMBER: _builtins.int
     ROOT_KEY_FIELD_NUMBER: _builtins.int
+    OFFERS_FIELD_NUMBER: _builtins.int
+    REVEAL_LOGS_FIELD_NUMBER: _builtins.int
     root_key: _builtins.bytes
     """The root public key to judge the key lists by, 32 bytes. Unset: the service's own root."""
     @_builtins.property
@@ -216,15 +219,25 @@ class VerifySessionRequest(_message.Message):
         the service's own.
         """
 
+    @_builtins.property
+    def offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """The offers that the caller kept, at most 100: levels above L0 are granted against them alone."""
+
+    @_builtins.property
+    def reveal_logs(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.RevealLog]:
+        """The logs of the caller's own co-seed chains, at most 100: L3 is granted against them alone."""
+
     def __init__(
         self,
         *,
         bundles: _abc.Iterable[_envelope_pb2.Bundle] | None = ...,
         root_key: _builtins.bytes = ...,
+        offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
+        reveal_logs: _abc.Iterable[_session_pb2.RevealLog] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "root_key", b"root_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "offers", b"offers", "reveal_logs", b"reveal_logs", "root_key", b"root_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -239,8 +252,9 @@ class VerifySessionResponse(_message.Message):
     VERIFIED_FIELD_NUMBER: _builtins.int
     RECEIPTS_FIELD_NUMBER: _builtins.int
     SESSIONS_FIELD_NUMBER: _builtins.int
+    OFFERS_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
-    """True only if every step of every receipt held and no session has a finding."""
+    """True only if every step of every receipt held, no session has a finding and each offer has its session."""
     @_builtins.property
     def receipts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VerifyReceiptResponse]:
         """What came of each receipt, in the order of the request."""
@@ -249,16 +263,21 @@ class VerifySessionResponse(_message.Message):
     def sessions(self) -> _containers.RepeatedCompositeFieldContainer[Global___SessionReport]:
         """What came of each session."""
 
+    @_builtins.property
+    def offers_without_session(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """The offers of the request that none of the sessions opens."""
+
     def __init__(
         self,
         *,
         verified: _builtins.bool = ...,
         receipts: _abc.Iterable[Global___VerifyReceiptResponse] | None = ...,
         sessions: _abc.Iterable[Global___SessionReport] | None = ...,
+        offers_without_session: _abc.Iterable[_session_pb2.Offer] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipts", b"receipts", "sessions", b"sessions", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers_without_session", b"offers_without_session", "receipts", b"receipts", "sessions", b"sessions", "verified", b"verified"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -279,6 +298,7 @@ class SessionReport(_message.Message):
     OPEN_DECISIONS_FIELD_NUMBER: _builtins.int
     LEVEL_FIELD_NUMBER: _builtins.int
     RESTS_ON_FIELD_NUMBER: _builtins.int
+    CLOSED_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """The session's id, 64 lower-case hex digits."""
     table: _builtins.str
@@ -290,7 +310,9 @@ class SessionReport(_message.Message):
     head: _builtins.str
     """The digest of the last one, to be compared with the other participants'."""
     level: _builtins.str
-    """The assurance level: `L0`. Empty where something is wrong."""
+    """The assurance level, `L0` to `L3`; above `L0` only against offers of the request. Empty where something is wrong."""
+    closed: _builtins.bool
+    """Whether its last receipt is its close: then no tail was cut off."""
     @_builtins.property
     def findings(self) -> _containers.RepeatedCompositeFieldContainer[Global___SessionFinding]:
         """What is wrong, by seq."""
@@ -315,10 +337,11 @@ class SessionReport(_message.Message):
         open_decisions: _abc.Iterable[Global___OpenDecision] | None = ...,
         level: _builtins.str = ...,
         rests_on: _abc.Iterable[_builtins.str] | None = ...,
+        closed: _builtins.bool = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["findings", b"findings", "head", b"head", "level", b"level", "open_decisions", b"open_decisions", "receipts", b"receipts", "rests_on", b"rests_on", "session_id", b"session_id", "table", b"table", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed", b"closed", "findings", b"findings", "head", b"head", "level", b"level", "open_decisions", b"open_decisions", "receipts", b"receipts", "rests_on", b"rests_on", "session_id", b"session_id", "table", b"table", "verified", b"verified"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x66\x61irroll/v1/session.proto\x12\x0b\x66\x61irroll.v1\"~\n\x07Session\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\r\n\x05table\x18\x03 \x01(\t\x12\x12\n\nvrf_key_id\x18\x04 \x01(\t\x12\x30\n\rcontributions\x18\x05 \x03(\x0b\x32\x19.fairroll.v1.Contribution\"m\n\x0c\x43ontribution\x12\x11\n\x07\x65ntropy\x18\x01 \x01(\x0cH\x00\x12\x30\n\x0c\x62\x65\x61\x63on_round\x18\x02 \x01(\x0b\x32\x18.fairroll.v1.BeaconRoundH\x00\x12\x10\n\x06\x61nchor\x18\x03 \x01(\x0cH\x00\x42\x06\n\x04kind\"W\n\x0b\x42\x65\x61\x63onRound\x12\x12\n\nchain_hash\x18\x01 \x01(\x0c\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x12\n\nrandomness\x18\x03 \x01(\x0c\x12\x11\n\tsignature\x18\x04 \x01(\x0c\x42J\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x66\x61irroll/v1/session.proto\x12\x0b\x66\x61irroll.v1\"~\n\x07Session\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\r\n\x05table\x18\x03 \x01(\t\x12\x12\n\nvrf_key_id\x18\x04 \x01(\t\x12\x30\n\rcontributions\x18\x05 \x03(\x0b\x32\x19.fairroll.v1.Contribution\"m\n\x0c\x43ontribution\x12\x11\n\x07\x65ntropy\x18\x01 \x01(\x0cH\x00\x12\x30\n\x0c\x62\x65\x61\x63on_round\x18\x02 \x01(\x0b\x32\x18.fairroll.v1.BeaconRoundH\x00\x12\x10\n\x06\x61nchor\x18\x03 \x01(\x0cH\x00\x42\x06\n\x04kind\"W\n\x0b\x42\x65\x61\x63onRound\x12\x12\n\nchain_hash\x18\x01 \x01(\x0c\x12\r\n\x05round\x18\x02 \x01(\x04\x12\x12\n\nrandomness\x18\x03 \x01(\x0c\x12\x11\n\tsignature\x18\x04 \x01(\x0c\"\x83\x01\n\x05Offer\x12\x0e\n\x06origin\x18\x01 \x01(\t\x12\x0e\n\x06tenant\x18\x02 \x01(\t\x12\r\n\x05table\x18\x03 \x01(\t\x12\x12\n\nvrf_key_id\x18\x04 \x01(\t\x12\x37\n\rcontributions\x18\x05 \x03(\x0b\x32 .fairroll.v1.OfferedContribution\"t\n\x13OfferedContribution\x12\x10\n\x06\x63ommit\x18\x01 \x01(\x0cH\x00\x12\x31\n\x0c\x62\x65\x61\x63on_round\x18\x02 \x01(\x0b\x32\x19.fairroll.v1.OfferedRoundH\x00\x12\x10\n\x06\x61nchor\x18\x03 \x01(\x0cH\x00\x42\x06\n\x04kind\"1\n\x0cOfferedRound\x12\x12\n\nchain_hash\x18\x01 \x01(\x0c\x12\r\n\x05round\x18\x02 \x01(\x04\"A\n\tRevealLog\x12\x0e\n\x06\x61nchor\x18\x01 \x01(\x0c\x12$\n\x07reveals\x18\x02 \x03(\x0b\x32\x13.fairroll.v1.Reveal\"-\n\x06Reveal\x12\x0b\n\x03seq\x18\x01 \x01(\x04\x12\x16\n\x0erequest_digest\x18\x02 \x01(\tBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -38,4 +38,14 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_CONTRIBUTION']._serialized_end=279
   _globals['_BEACONROUND']._serialized_start=281
   _globals['_BEACONROUND']._serialized_end=368
+  _globals['_OFFER']._serialized_start=371
+  _globals['_OFFER']._serialized_end=502
+  _globals['_OFFEREDCONTRIBUTION']._serialized_start=504
+  _globals['_OFFEREDCONTRIBUTION']._serialized_end=620
+  _globals['_OFFEREDROUND']._serialized_start=622
+  _globals['_OFFEREDROUND']._serialized_end=671
+  _globals['_REVEALLOG']._serialized_start=673
+  _globals['_REVEALLOG']._serialized_end=738
+  _globals['_REVEAL']._serialized_start=740
+  _globals['_REVEAL']._serialized_end=785
 # @@protoc_insertion_point(module_scope)

@@ -128,3 +128,160 @@ class BeaconRound(_message.Message):
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___BeaconRound: _TypeAlias = BeaconRound  # noqa: Y015
+
+@_typing.final
+class Offer(_message.Message):
+    """What all see of a session before anybody opens: whoever keeps it can tell later that the session is this one.
+
+    Only a session of the same origin, tenant, table, key and contributions opens it.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ORIGIN_FIELD_NUMBER: _builtins.int
+    TENANT_FIELD_NUMBER: _builtins.int
+    TABLE_FIELD_NUMBER: _builtins.int
+    VRF_KEY_ID_FIELD_NUMBER: _builtins.int
+    CONTRIBUTIONS_FIELD_NUMBER: _builtins.int
+    origin: _builtins.str
+    """The service's configured name, 1..200 bytes. Required."""
+    tenant: _builtins.str
+    """The public id of the caller's credential, 1..200 bytes. Required."""
+    table: _builtins.str
+    """The caller's name for where people play, 1..200 bytes; may not begin with `one-off/`. Required."""
+    vrf_key_id: _builtins.str
+    """The id of the VRF key. Required."""
+    @_builtins.property
+    def contributions(self) -> _containers.RepeatedCompositeFieldContainer[Global___OfferedContribution]:
+        """What is shown of each contribution, in the order of the session; at most 32, of which at most 4 anchors."""
+
+    def __init__(
+        self,
+        *,
+        origin: _builtins.str = ...,
+        tenant: _builtins.str = ...,
+        table: _builtins.str = ...,
+        vrf_key_id: _builtins.str = ...,
+        contributions: _abc.Iterable[Global___OfferedContribution] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["contributions", b"contributions", "origin", b"origin", "table", b"table", "tenant", b"tenant", "vrf_key_id", b"vrf_key_id"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Offer: _TypeAlias = Offer  # noqa: Y015
+
+@_typing.final
+class OfferedContribution(_message.Message):
+    """What an offer shows of one contribution."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    COMMIT_FIELD_NUMBER: _builtins.int
+    BEACON_ROUND_FIELD_NUMBER: _builtins.int
+    ANCHOR_FIELD_NUMBER: _builtins.int
+    commit: _builtins.bytes
+    """Of entropy: TH("fairroll/v1/commit", entropy), 32 bytes."""
+    anchor: _builtins.bytes
+    """Of a co-seed chain: its anchor e_0 itself, 32 bytes."""
+    @_builtins.property
+    def beacon_round(self) -> Global___OfferedRound:
+        """Of a beacon round: which one; its randomness does not exist yet."""
+
+    def __init__(
+        self,
+        *,
+        commit: _builtins.bytes = ...,
+        beacon_round: Global___OfferedRound | None = ...,
+        anchor: _builtins.bytes = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["anchor", b"anchor", "beacon_round", b"beacon_round", "commit", b"commit", "kind", b"kind"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchor", b"anchor", "beacon_round", b"beacon_round", "commit", b"commit", "kind", b"kind"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    _WhichOneofReturnType_kind: _TypeAlias = _typing.Literal["commit", "beacon_round", "anchor"]  # noqa: Y015
+    _WhichOneofArgType_kind: _TypeAlias = _typing.Literal["kind", b"kind"]  # noqa: Y015
+    def WhichOneof(self, oneof_group: _WhichOneofArgType_kind) -> _WhichOneofReturnType_kind | None: ...
+
+Global___OfferedContribution: _TypeAlias = OfferedContribution  # noqa: Y015
+
+@_typing.final
+class OfferedRound(_message.Message):
+    """A round of a drand beacon that does not exist yet."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHAIN_HASH_FIELD_NUMBER: _builtins.int
+    ROUND_FIELD_NUMBER: _builtins.int
+    chain_hash: _builtins.bytes
+    """The beacon's chain hash, 32 bytes."""
+    round: _builtins.int
+    """The round's number, from 1."""
+    def __init__(
+        self,
+        *,
+        chain_hash: _builtins.bytes = ...,
+        round: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["chain_hash", b"chain_hash", "round", b"round"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___OfferedRound: _TypeAlias = OfferedRound  # noqa: Y015
+
+@_typing.final
+class RevealLog(_message.Message):
+    """For which requests the owner of a co-seed chain gave its values. Holds no value that was not given."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ANCHOR_FIELD_NUMBER: _builtins.int
+    REVEALS_FIELD_NUMBER: _builtins.int
+    anchor: _builtins.bytes
+    """The chain's anchor, 32 bytes."""
+    @_builtins.property
+    def reveals(self) -> _containers.RepeatedCompositeFieldContainer[Global___Reveal]:
+        """One entry a value, by seq, from 0; at most 4096."""
+
+    def __init__(
+        self,
+        *,
+        anchor: _builtins.bytes = ...,
+        reveals: _abc.Iterable[Global___Reveal] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["anchor", b"anchor", "reveals", b"reveals"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___RevealLog: _TypeAlias = RevealLog  # noqa: Y015
+
+@_typing.final
+class Reveal(_message.Message):
+    """One value that was given."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    SEQ_FIELD_NUMBER: _builtins.int
+    REQUEST_DIGEST_FIELD_NUMBER: _builtins.int
+    seq: _builtins.int
+    """The seq that it was given for, 0..4095."""
+    request_digest: _builtins.str
+    """The digest of the request that it was given for, 64 lower-case hex digits."""
+    def __init__(
+        self,
+        *,
+        seq: _builtins.int = ...,
+        request_digest: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["request_digest", b"request_digest", "seq", b"seq"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Reveal: _TypeAlias = Reveal  # noqa: Y015

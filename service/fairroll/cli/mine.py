@@ -1,0 +1,58 @@
+"""What an auditor kept, as files: `--mine` of every command that verifies."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairroll import files, json_codec, strict_json
+from fairroll.cli.offer import parse_offer
+from fairroll.cli.output import read_file
+from fairroll.errors import KeyFileError, RequestError
+from fairroll.kept import parse_kept
+from fairroll.levels import Mine, RevealLog, read_reveal_log
+from fairroll.offer import Offer
+from fairroll.v1 import session_pb2
+
+
+def add_mine(parser: argparse.ArgumentParser) -> None:
+    """Declare --mine."""
+    parser.add_argument(
+        "--mine",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="what you kept: an offer, or your file of `fairroll offer draw`; levels above L0 "
+        "are granted against it alone; may be repeated",
+    )
+
+
+def read_mine(names: Sequence[str]) -> Mine:
+    """Read what was named by --mine.
+
+    Raises:
+        KeyFileError: a file cannot be read, is open to others though it holds a secret, or is nothing that one keeps.
+    """
+    offers: list[Offer] = []
+    logs: list[RevealLog] = []
+    for name in names:
+        try:
+            _read(name, offers, logs)
+        except RequestError as error:
+            raise KeyFileError("KEPT_FILE_INVALID", f"{name} is nothing that one keeps", field=name) from error
+    return Mine(tuple(offers), tuple(logs))
+
+
+def _read(name: str, offers: list[Offer], logs: list[RevealLog]) -> None:
+    text = read_file(name)
+    value = strict_json.parse(text)
+    if isinstance(value, dict) and "entropy" in value:
+        kept = parse_kept(files.read_private(Path(name)), name)
+        if kept.offer is None:
+            raise KeyFileError("KEPT_FILE_INVALID", f"{name} was opened for no offer yet", field=name)
+        offers.append(kept.offer)
+    elif isinstance(value, dict) and "reveals" in value:
+        logs.append(read_reveal_log(json_codec.loads(session_pb2.RevealLog, text)))
+    else:
+        offers.append(parse_offer(text))

@@ -1,0 +1,221 @@
+"""What receipts are worth to an auditor: assurance levels L0 to L3, and what each rests on (protocol section 7).
+
+A receipt cannot show who made a contribution. So levels above L0 are granted only against what the auditor kept: the
+offer that was shown before anybody opened, and the log of a co-seed chain of the auditor's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from fairroll.beacon import check_round
+from fairroll.errors import RequestError
+from fairroll.offer import Offer
+from fairroll.replay import PREVIEWED
+from fairroll.session import MAX_CHAIN_LENGTH, check_length
+from fairroll.session_message import read_session
+from fairroll.v1 import session_pb2
+
+DICE = "The dice are the only ones that the operator's VRF key can give for this session and seq; nobody chose them."
+_CONTRIBUTION = "It rests on a contribution of somebody who helps nobody cheat: yours, or that of someone you believe."
+_DROPPED = "Or a session that went badly was dropped and offered anew: you see an opened offer without a session."
+L0 = (
+    "L0 signed: the operator's key signed this request together with this outcome, and both can be held against it.",
+    DICE,
+    "Still possible: whoever asked tried many tables, or asked ahead and shaped the request to dice already known.",
+)
+L1 = (
+    "L1 offered: the session is the one that your offer left, and no seq is missing; nobody could try many tables.",
+    _CONTRIBUTION,
+    DICE,
+    "Still possible: whoever asked looked ahead and shaped the request to known dice, or previewed a decision.",
+    _DROPPED,
+)
+L2 = (
+    "L2 guarded: as L1, and each seq was used once, in order, and each pending receipt answered once.",
+    "That is the operator's word: a second receipt for one seq would contradict it.",
+    _CONTRIBUTION,
+    DICE,
+    "Still possible: operator and caller together looked ahead.",
+    _DROPPED,
+)
+L3 = (
+    "L3 co-seeded: as L1, and every request is the one for which a value of your own chain was given.",
+    "It rests on your chain: nobody, the operator included, could know the dice before you gave the value.",
+    DICE,
+    "Still possible: nothing before a value was given; a party that gives none stalls the roll and cannot bend it.",
+)
+GUARDED = "guarded: each seq used once, each pending receipt answered once"
+"""What the operator's guard gives below L2, by the operator's word; a second receipt would contradict it."""
+COMPARE = "Compare the head with the other participants': no receipt shows whether the tail was cut off."
+CLOSED = "Closed: the last receipt is the session's close, so no tail was cut off."
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the receipts of one session show, as far as its level depends on it.
+
+    Attributes:
+        whole: whether every step of every receipt held and nothing is wrong with the session.
+        guarded: whether every record says that there was a guard.
+        previewed: whether a decision was answered without one.
+        closed: whether the last receipt is the session's close.
+    """
+
+    whole: bool
+    guarded: bool
+    previewed: bool
+    closed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What a session is worth.
+
+    Attributes:
+        name: `L0` to `L3`.
+        rests_on: what that rests on and what is still possible, a sentence each.
+    """
+
+    name: str
+    rests_on: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RevealLog:
+    """For which requests the owner of a co-seed chain gave its values.
+
+    Attributes:
+        anchor: the chain's, 32 bytes.
+        requests: by seq, the digest of the request that the value was given for, 64 hex digits.
+    """
+
+    anchor: bytes
+    requests: Mapping[int, str]
+
+
+@dataclass(frozen=True)
+class Mine:
+    """What an auditor kept; nothing by default.
+
+    Attributes:
+        offers: that were shown before anybody opened.
+        logs: of co-seed chains of the auditor's own, or of somebody who helps neither operator nor caller.
+    """
+
+    offers: tuple[Offer, ...] = ()
+    logs: tuple[RevealLog, ...] = field(default=())
+
+    @cached_property
+    def _logs(self) -> Mapping[bytes, RevealLog]:
+        return {log.anchor: log for log in self.logs}
+
+    def offer_of(self, session: session_pb2.Session) -> Offer | None:
+        """Return the offer that a session opens, if there is one."""
+        parts = read_session(session).contributions
+        return next(
+            (
+                offer
+                for offer in self.offers
+                if offer.names_place_of(session) and not offer.difference(session.vrf_key_id, parts)
+            ),
+            None,
+        )
+
+    def differences(
+        self, session: session_pb2.Session, requests: Iterable[tuple[int, str]]
+    ) -> Iterator[tuple[str, int, str]]:
+        """Yield what a session's receipts contradict of what the auditor kept: reason, seq, a sentence.
+
+        Args:
+            session: as the records hold it.
+            requests: the seq and the request digest of each receipt, in any order.
+        """
+        yield from self._offer_differences(session)
+        logs = self._logs_of(session)
+        for seq, digest in requests if logs else ():
+            for log in logs:
+                given = log.requests.get(seq)
+                if given is None:
+                    yield "REVEAL_NOT_GIVEN", seq, f"your chain gave no value for seq {seq}, and the receipt has it"
+                elif given != digest:
+                    yield "REVEAL_DIFFERS", seq, f"your chain's value was given for another request at seq {seq}"
+
+    def without_session(self, sessions: Iterable[session_pb2.Session]) -> tuple[Offer, ...]:
+        """Return the offers that none of these sessions opens: someone may have looked ahead and dropped theirs."""
+        opened = {offer.digest for offer in map(self.offer_of, sessions) if offer is not None}
+        return tuple(offer for offer in self.offers if offer.digest not in opened)
+
+    def level(self, session: session_pb2.Session, facts: Facts) -> Level:
+        """Return what a session is worth, as far as the auditor can tell."""
+        tail = (CLOSED if facts.closed and facts.whole else COMPARE,)
+        previewed = (PREVIEWED,) if facts.previewed else ()
+        guarded = (GUARDED,) if facts.whole and facts.guarded else ()
+        offer = self.offer_of(session) if facts.whole else None
+        if offer is None:
+            return Level("L0", (*L0, *guarded, *previewed, *tail))
+        if reasons := _why_not_l1(offer, session):
+            return Level("L0", (*L0, *reasons, *guarded, *previewed, *tail))
+        if self._logs_of(session):
+            return Level("L3", (*L3, *tail))
+        if facts.guarded:
+            return Level("L2", (*L2, *tail))
+        return Level("L1", (*L1, *previewed, *tail))
+
+    def _offer_differences(self, session: session_pb2.Session) -> Iterator[tuple[str, int, str]]:
+        parts = read_session(session).contributions
+        differences = [
+            offer.difference(session.vrf_key_id, parts) for offer in self.offers if offer.names_place_of(session)
+        ]
+        if differences and all(differences):
+            yield "OFFER_NOT_OPENED", 0, f"the session is not the one that was offered: {differences[0]}"
+        for part in session.contributions:
+            try:
+                if part.HasField("beacon_round"):
+                    check_round(part.beacon_round)
+            except RequestError as error:
+                yield error.reason, 0, f"round {part.beacon_round.round} of the beacon: {error.message}"
+
+    def _logs_of(self, session: session_pb2.Session) -> list[RevealLog]:
+        """Return the logs of the auditor's own chains in a session."""
+        anchors = (part.anchor for part in session.contributions if part.HasField("anchor"))
+        return [self._logs[anchor] for anchor in anchors if anchor in self._logs]
+
+
+NOTHING_KEPT = Mine()
+
+
+def read_reveal_log(message: session_pb2.RevealLog) -> RevealLog:
+    """Return the log of a message.
+
+    Raises:
+        RequestError: its anchor has another length, or a seq is out of range or stands there twice.
+    """
+    check_length(message.anchor, "anchor")
+    requests: dict[int, str] = {}
+    for index, each in enumerate(message.reveals):
+        if each.seq >= MAX_CHAIN_LENGTH or each.seq in requests:
+            raise RequestError(
+                "SEQ_OUT_OF_RANGE",
+                f"a log has each seq of 0 to {MAX_CHAIN_LENGTH - 1} once",
+                field=f"reveals[{index}].seq",
+                maximum=MAX_CHAIN_LENGTH - 1,
+                value=str(each.seq),
+            )
+        requests[each.seq] = each.request_digest
+    return RevealLog(message.anchor, requests)
+
+
+def _why_not_l1(offer: Offer, session: session_pb2.Session) -> tuple[str, ...]:
+    """Return why a session that opens its offer is worth no more than L0; nothing where it is."""
+    if not offer.contributions:
+        return ("The offer holds no contribution, so many tables could be tried before it was shown.",)
+    return tuple(
+        f"The round {part.beacon_round.round} of a beacon was {unchecked}"
+        for part in session.contributions
+        if part.HasField("beacon_round")
+        for unchecked in [check_round(part.beacon_round)]
+        if unchecked
+    )
