@@ -6,7 +6,7 @@ offer that was shown before anybody opened, and the log of a co-seed chain of th
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -95,6 +95,11 @@ class RevealLog:
     anchor: bytes
     requests: Mapping[int, str]
 
+    def message(self) -> session_pb2.RevealLog:
+        """Return the log as the contract's message."""
+        reveals = [session_pb2.Reveal(seq=seq, request_digest=digest) for seq, digest in sorted(self.requests.items())]
+        return session_pb2.RevealLog(anchor=self.anchor, reveals=reveals)
+
 
 @dataclass(frozen=True)
 class Mine:
@@ -134,14 +139,9 @@ class Mine:
             requests: the seq and the request digest of each receipt, in any order.
         """
         yield from self._offer_differences(session)
-        logs = self._logs_of(session)
-        for seq, digest in requests if logs else ():
-            for log in logs:
-                given = log.requests.get(seq)
-                if given is None:
-                    yield "REVEAL_NOT_GIVEN", seq, f"your chain gave no value for seq {seq}, and the receipt has it"
-                elif given != digest:
-                    yield "REVEAL_DIFFERS", seq, f"your chain's value was given for another request at seq {seq}"
+        asked = tuple(requests)
+        for log in self._logs_of(session):
+            yield from _log_differences(log, asked)
 
     def without_session(self, sessions: Iterable[session_pb2.Session]) -> tuple[Offer, ...]:
         """Return the offers that none of these sessions opens: someone may have looked ahead and dropped theirs."""
@@ -206,6 +206,17 @@ def read_reveal_log(message: session_pb2.RevealLog) -> RevealLog:
             )
         requests[each.seq] = each.request_digest
     return RevealLog(message.anchor, requests)
+
+
+def _log_differences(log: RevealLog, requests: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int, str]]:
+    for seq, digest in requests:
+        given = log.requests.get(seq)
+        if given is None:
+            yield "REVEAL_NOT_GIVEN", seq, f"your chain gave no value for seq {seq}, and the receipt has it"
+        elif given != digest:
+            yield "REVEAL_DIFFERS", seq, f"your chain's value was given for another request at seq {seq}"
+    for seq in sorted(log.requests.keys() - {seq for seq, _ in requests}):
+        yield "REVEAL_WITHOUT_RECEIPT", seq, f"your chain gave its value for seq {seq}, and there is no receipt of it"
 
 
 def _why_not_l1(offer: Offer, session: session_pb2.Session) -> tuple[str, ...]:

@@ -151,7 +151,7 @@ def verification(
         return taken[-1]
 
     # 0. The key list, under the pinned root key and no older than one seen before.
-    keys = _judge_key_list(bundle.key_list, root_public_key, key_list, trust)
+    keys = judge_key_list(bundle.key_list, root_public_key, key_list, trust)
     yield take(Step.KEY_LIST, f"version {keys.list_version} of {keys.origin}")
 
     # 1 to 7.
@@ -235,9 +235,10 @@ def _judge_receipt(
     return _Signed(digest, record, session_id, beta, development, revoked)
 
 
-def _judge_key_list(
-    bundled: Envelope | None, root_public_key: bytes, given: Envelope | None, trust: TrustFile | None
+def judge_key_list(
+    bundled: Envelope | None, root_public_key: bytes, given: Envelope | None = None, trust: TrustFile | None = None
 ) -> KeyList:
+    """Take step 0: return the list to judge a bundle by. Arguments and errors are those of `verification`."""
     envelope = given or bundled
     if envelope is None:
         raise VerificationError(Step.KEY_LIST, "KEY_LIST_MISSING", "there is no key list to judge by")

@@ -18,6 +18,7 @@ COMMANDS = {
     "roll": "ask a running service for a roll and print the dice",
     "decide": "answer the decisions that wait in a bundle",
     "offer": "show a session before anybody opens, and open it: what level L1 needs",
+    "chain": "give values of a co-seed chain of one's own, each for one request: what level L3 needs",
     "verify": "verify receipts offline, step by step",
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",

@@ -35,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seq", type=int, help="the answer's seq; otherwise the one after the receipt that waits")
     parser.add_argument("--previous", help="the digest at seq - 1; otherwise that of the receipt that waits")
+    parser.add_argument("--announce", type=Path, metavar="FILE", help="write the answer for all to see; send nothing")
+    roll.add_reveal(parser)
     parser.add_argument("--server", default=roll.default_server(), help="the service's REST address")
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the bundle of the answer")
     parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
@@ -61,6 +63,11 @@ def run(options: argparse.Namespace) -> int:
         request["seq"] = str(options.seq)
     if options.previous is not None:
         request["previous"] = options.previous
+    if options.reveal:
+        request["reveals"] = options.reveal
+    if options.announce is not None:
+        roll.announce(options.announce, request, as_json=options.json)
+        return EXIT_GOOD
     key_list = None if options.save is None else roll.fetch_key_list(options.server)
     try:
         answer = call(options.server, "/v1/rolls", request)

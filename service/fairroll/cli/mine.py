@@ -9,6 +9,7 @@ from pathlib import Path
 from fairroll import files, json_codec, strict_json
 from fairroll.cli.offer import parse_offer
 from fairroll.cli.output import read_file
+from fairroll.co_seed import read_chain
 from fairroll.errors import KeyFileError, RequestError
 from fairroll.kept import parse_kept
 from fairroll.levels import Mine, RevealLog, read_reveal_log
@@ -23,7 +24,7 @@ def add_mine(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="what you kept: an offer, or your file of `fairroll offer draw`; levels above L0 "
+        help="what you kept: an offer, your file of `fairroll offer draw`, your chain or its log; levels above L0 "
         "are granted against it alone; may be repeated",
     )
 
@@ -52,6 +53,8 @@ def _read(name: str, offers: list[Offer], logs: list[RevealLog]) -> None:
         if kept.offer is None:
             raise KeyFileError("KEPT_FILE_INVALID", f"{name} was opened for no offer yet", field=name)
         offers.append(kept.offer)
+    elif isinstance(value, dict) and "last" in value:
+        logs.append(read_chain(Path(name)).log)
     elif isinstance(value, dict) and "reveals" in value:
         logs.append(read_reveal_log(json_codec.loads(session_pb2.RevealLog, text)))
     else:

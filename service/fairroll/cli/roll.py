@@ -18,10 +18,13 @@ from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.receipts import parse_receipt
 from fairroll.cli.rest_client import RefusedError, call
+from fairroll.envelope import envelope_of
 from fairroll.errors import RequestError, ServiceError, WrongUseError
+from fairroll.hashing import HASH_BYTES
 from fairroll.receipt import parse_record
-from fairroll.strict_json import to_text
-from fairroll.v1 import session_pb2
+from fairroll.session_message import read_session
+from fairroll.strict_json import to_base64, to_text
+from fairroll.v1 import roll_pb2, session_pb2
 
 DEFAULT_SERVER = "http://127.0.0.1:8080"
 _BUNDLE_MODE = 0o644
@@ -65,6 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--after", metavar="BUNDLE", help="the receipt before this one: gives session, seq and previous"
     )
+    parser.add_argument(
+        "--request", metavar="FILE", help="send this request, as --announce wrote it, and nothing else that is named"
+    )
+    parser.add_argument("--announce", type=Path, metavar="FILE", help="write the request for all to see; roll nothing")
+    add_reveal(parser)
     parser.add_argument("--close", action="store_true", help="close the session: its last receipt, without checks")
     parser.add_argument("--vrf-key-id", default="", help="the session's VRF key, required when seq is above 0")
     parser.add_argument("--seq", type=int, default=0, help="the roll's number in its session")
@@ -84,6 +92,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
 
 
+def add_reveal(parser: argparse.ArgumentParser) -> None:
+    """Declare --reveal."""
+    parser.add_argument(
+        "--reveal",
+        action="append",
+        type=_reveal,
+        default=[],
+        metavar="HEX",
+        help="the value that the owner of a co-seed chain gave; one for each anchor, in their order",
+    )
+
+
 def default_server() -> str:
     """Return the service that commands ask where none is named."""
     return os.environ.get("FAIRROLL_SERVER", DEFAULT_SERVER)
@@ -92,12 +112,15 @@ def default_server() -> str:
 def run(options: argparse.Namespace) -> int:
     """Roll, print, ask, save."""
     request = _request(options)
+    if options.announce is not None:
+        announce(options.announce, request, as_json=options.json)
+        return EXIT_GOOD
     # First, so that a roll that was made can also be kept.
     if options.save is not None:
         files.require_writable(options.save)
     key_list = None if options.save is None else fetch_key_list(options.server)
-    chain: list[dict[str, Any]] = []
-    digests: list[str] = []
+    chain: list[dict[str, Any]] = list(request.get("chain", ()))
+    digests = [envelope_of(each).digest for each in chain]
     try:
         while True:
             answer = call(options.server, "/v1/rolls", request)
@@ -154,7 +177,29 @@ def save(path: Path, envelopes: Sequence[dict[str, Any]], key_list: dict[str, An
     files.replace(path, format_bundle(bundle) + b"\n", _BUNDLE_MODE)
 
 
+def announce(path: Path, request: dict[str, Any], *, as_json: bool) -> None:
+    """Write a request of a whole session for all to see, so that owners of chains give their values for it.
+
+    Raises:
+        RequestError: its session is not whole, so that nobody could tell for what a value would be given.
+        KeyFileError: the file exists, or cannot be written.
+    """
+    message = json_codec.loads(roll_pb2.RollRequest, to_text(request))
+    read_session(message.session)
+    value = json_codec.to_value(message)
+    files.create(path, to_text(value) + b"\n", _BUNDLE_MODE)
+    if as_json:
+        print_json(value)
+    else:
+        print_lines([f"announced {path}"])
+
+
 def _request(options: argparse.Namespace) -> dict[str, Any]:
+    reveals = {"reveals": options.reveal} if options.reveal else {}
+    if options.request is not None:
+        announced = json_codec.loads(roll_pb2.RollRequest, read_file(options.request))
+        value: dict[str, Any] = json_codec.to_value(announced)
+        return value | reveals
     checks = [_parsed(check) for check in options.check]
     if options.system:
         checks.append(check_of(options.system, options.what))
@@ -168,6 +213,7 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
         if options.ask:
             set_policies_to_ask(check)
     request: dict[str, Any] = {"checks": checks, "close": options.close, "requestId": options.request_id}
+    request |= reveals
     if options.after is not None:
         return request | _following(options.after)
     request |= {"seq": str(options.seq), "previous": options.previous}
@@ -187,6 +233,16 @@ def _following(name: str) -> dict[str, Any]:
         "seq": str(record.request.seq + 1),
         "previous": envelope.digest,
     }
+
+
+def _reveal(text: str) -> str:
+    try:
+        value = bytes.fromhex(text)
+    except ValueError:
+        value = b""
+    if len(value) != HASH_BYTES:
+        raise argparse.ArgumentTypeError("write 64 hex digits")
+    return to_base64(value)
 
 
 def _parsed(text: str) -> dict[str, Any]:
