@@ -11,6 +11,8 @@ was read gives the same bytes. A payload, without its line breaks:
 Key ids are base64url without padding, public keys standard base64.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -36,6 +38,10 @@ class KeyStatus(StrEnum):
     ACTIVE = "active"
     RETIRED = "retired"
     REVOKED = "revoked"
+
+    def follows(self, other: KeyStatus) -> bool:
+        """Whether a key of this status is trusted less than one of the other."""
+        return _STATUS_ORDER.index(self) > _STATUS_ORDER.index(other)
 
 
 ALGORITHMS: Mapping[KeyUse, str] = {KeyUse.VRF: "ECVRF-EDWARDS25519-SHA512-TAI", KeyUse.RECEIPT: "Ed25519"}
@@ -109,6 +115,16 @@ class KeyList:
             if key.key_id == wanted_id and key.use is use:
                 return key
         return None
+
+    @property
+    def active_epochs(self) -> tuple[int, ...]:
+        """The epochs of which both keys are active, oldest first."""
+        active = [(key.epoch, key.use) for key in self.keys if key.status is KeyStatus.ACTIVE]
+        return tuple(
+            sorted(
+                each for each in {epoch for epoch, _ in active} if {(each, use) for use in ALGORITHMS} <= set(active)
+            )
+        )
 
 
 def format_key_list(key_list: KeyList) -> bytes:
@@ -195,7 +211,7 @@ def check_successor(older: KeyList, newer: KeyList) -> None:
             raise _refused("KEY_DROPPED", f"the newer key list drops key {key.key_id}", "keys")
         if (successor.epoch, successor.development) != (key.epoch, key.development):
             raise _refused("KEY_CHANGED", f"the newer key list changes key {key.key_id}", "keys")
-        if _STATUS_ORDER.index(successor.status) < _STATUS_ORDER.index(key.status):
+        if key.status.follows(successor.status):
             raise _refused("KEY_REVIVED", f"the newer key list revives key {key.key_id}", "keys")
 
 

@@ -18,7 +18,7 @@ from secrets import token_bytes
 from fairroll import files
 from fairroll.ecvrf import SEED_BYTES, VrfKey
 from fairroll.envelope import Envelope, format_envelope, parse_envelope
-from fairroll.errors import KeyFileError, RequestError, StateError, VerificationError
+from fairroll.errors import KeyFileError, RequestError, StateError, VerificationError, WrongUseError
 from fairroll.key_list import Key, KeyList, KeyStatus, KeyUse, check_successor, key_id, sign_key_list, verify_key_list
 from fairroll.signer import SigningKey
 
@@ -147,24 +147,56 @@ def rotate_keys(directory: Path, root_seed_file: Path) -> KeyList:
     return newer
 
 
-def set_key_status(directory: Path, root_seed_file: Path, wanted_id: str, status: KeyStatus) -> KeyList:
-    """Sign a list in which one key is retired or revoked.
+def set_key_status(directory: Path, root_seed_file: Path, which: str, status: KeyStatus) -> KeyList:
+    """Sign a list in which keys are retired or revoked; nothing is signed where they are so already.
 
     The service refuses to start while the seed of such a key is in its directory.
 
+    Args:
+        directory: where the key list is.
+        root_seed_file: signs the new one.
+        which: the number of an epoch, for both its keys as far as they were not revoked before; or a key id.
+        status: retired or revoked.
+
     Raises:
-        RequestError: no key of the list has that id.
+        RequestError: UNKNOWN_KEY, the list has no such key.
+        WrongUseError: ROTATE_FIRST, no epoch would be left that new sessions could use; a leak does not wait for that,
+            so it holds back only who retires.
         VerificationError: the key would be trusted more than before.
         KeyFileError: a file is missing, exposed or wrong, or cannot be written.
     """
     root, older = _open_list(directory, root_seed_file)
-    if all(key.key_id != wanted_id for key in older.keys):
-        raise RequestError("UNKNOWN_KEY", "no key of the list has this id", field="key_id", value=wanted_id)
-    keys = tuple(replace(key, status=status) if key.key_id == wanted_id else key for key in older.keys)
+    chosen = [key for key in older.keys if which in (key.key_id, str(key.epoch))]
+    if not chosen:
+        raise RequestError("UNKNOWN_KEY", "no key of the list has this id or epoch", field="which", value=which)
+    changed = {key.key_id for key in chosen if which == key.key_id or status.follows(key.status)}
+    keys = tuple(replace(key, status=status) if key.key_id in changed else key for key in older.keys)
+    if keys == older.keys:
+        return older
     newer = KeyList(older.origin, older.list_version + 1, keys)
     check_successor(older, newer)
+    if status is KeyStatus.RETIRED and not newer.active_epochs:
+        raise WrongUseError("ROTATE_FIRST", "no keys would be left for new sessions: rotate first", field="which")
     _publish(directory, root, newer)
     return newer
+
+
+def read_key_list(directory: Path) -> tuple[KeyList, bytes]:
+    """Return the list of a key directory, whatever seeds are there, and the root public key that signed it.
+
+    Raises:
+        KeyFileError: a file is missing or wrong, or a seed is open to others.
+    """
+    for path in directory.glob("*.seed"):
+        files.require_private_where_present(path)
+    root_public_key = _read_hex(directory / ROOT_PUBLIC_FILE, private=False)
+    return _read_list(directory, root_public_key)[1], root_public_key
+
+
+def seeds_held(directory: Path, epoch: int) -> list[str]:
+    """Return the names of the seed files of an epoch that are in a directory."""
+    names = (_seed_name(use, epoch) for use in (KeyUse.VRF, KeyUse.RECEIPT))
+    return [name for name in names if (directory / name).exists()]
 
 
 def load_keys(directory: Path) -> ServiceKeys:

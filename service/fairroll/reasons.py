@@ -353,6 +353,7 @@ GROUPS = (
             "ORIGIN_DIFFERS": "The configured origin is not the one of the key list.",
             "ROLL_NOT_NAMED": "The system has several rolls: name one.",
             "ROOT_KEY_INVALID": "A root key is 64 hex digits, or a file that holds them.",
+            "ROTATE_FIRST": "No keys would be left for new sessions: make those of the next epoch first.",
             "SERVER_INVALID": "The service's address begins with http:// or https://.",
             "SERVER_NOT_INSTALLED": "To serve, install `fairroll[server]`.",
             "SERVICE_UNREACHABLE": "No service answers there.",

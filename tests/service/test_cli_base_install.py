@@ -50,7 +50,7 @@ def commands(house: Operator) -> list[list[str]]:
         ["resolve", '{"crossroads":{"skillRoll":{"statistic":2}}}', "--faces", "5,4,3"],
         ["systems"],
         ["systems", "meidlands", "--json"],
-        ["keys", "show", str(house.folder)],
+        ["keys", "list", str(house.folder)],
         ["--help"],
     ]
 

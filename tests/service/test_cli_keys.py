@@ -35,14 +35,14 @@ def test_init_makes_owner_only_files_and_says_which_to_keep_offline(run: Run, tm
 def test_show_names_the_keys_and_no_secret(run: Run, tmp_path: Path) -> None:
     folder = tmp_path / "keys"
     run("keys", "init", folder, "--origin", "rolls.example/v1", "--development")
-    shown = run("keys", "show", folder, "--json").json
+    shown = run("keys", "list", folder, "--json").json
     assert (shown["origin"], shown["listVersion"]) == ("rolls.example/v1", 1)
     assert shown["root"] == (folder / "root.pub").read_text().strip()
     assert [(key["use"], key["status"], key["development"]) for key in shown["keys"]] == [
         ("vrf", "active", True),
         ("receipt", "active", True),
     ]
-    assert run("keys", "show", folder).out.count("development") == 2
+    assert run("keys", "list", folder).out.count("development") == 2
 
 
 def test_init_with_json_prints_json_only(run: Run, tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_keys_that_others_can_read_are_refused(run: Run, tmp_path: Path) -> None
     folder = tmp_path / "keys"
     run("keys", "init", folder, "--origin", "rolls.example/v1")
     (folder / "vrf-1.seed").chmod(0o644)
-    assert run("keys", "show", folder, "--json").json["error"]["code"] == "KEY_FILE_EXPOSED"
+    assert run("keys", "list", folder, "--json").json["error"]["code"] == "KEY_FILE_EXPOSED"
 
 
 def test_the_key_directory_is_the_settings_one_where_none_is_named(
@@ -71,7 +71,7 @@ def test_the_key_directory_is_the_settings_one_where_none_is_named(
 ) -> None:
     monkeypatch.setenv("FAIRROLL_KEYS", str(tmp_path / "keys"))
     assert run("keys", "init", "--origin", "x").code == 0
-    assert run("keys", "show").code == 0
+    assert run("keys", "list").code == 0
     assert (tmp_path / "keys" / "root.pub").exists()
 
 

@@ -10,7 +10,7 @@ import pytest
 from fairroll import files
 from fairroll.ecvrf import verify as verify_proof
 from fairroll.envelope import format_envelope
-from fairroll.errors import KeyFileError, RequestError, StateError, VerificationError
+from fairroll.errors import KeyFileError, RequestError, StateError, VerificationError, WrongUseError
 from fairroll.key_list import KeyStatus, KeyUse, key_id, sign_key_list, verify_key_list
 from fairroll.keys import init_keys, load_keys, rotate_keys, set_key_status
 from fairroll.signer import SigningKey
@@ -180,9 +180,10 @@ def test_a_list_of_another_root_or_no_list_is_refused(directory: Path) -> None:
 @pytest.mark.parametrize("status", [KeyStatus.RETIRED, KeyStatus.REVOKED])
 @pytest.mark.parametrize("number", [0, 1])
 def test_a_key_that_is_not_active_is_refused(directory: Path, status: KeyStatus, number: int) -> None:
+    rotate_keys(directory, directory / "root.seed")
     key = load_keys(directory).key_list.keys[number]
     newer = set_key_status(directory, directory / "root.seed", key.key_id, status)
-    assert newer.list_version == 2
+    assert newer.list_version == 3
     assert newer.keys[number] == replace(key, status=status)
     assert refused(directory) == ("KEY_NOT_ACTIVE", f"{key.use}-1.seed")
 
@@ -194,6 +195,36 @@ def test_a_key_is_never_trusted_again(directory: Path) -> None:
         set_key_status(directory, root_file, key.key_id, KeyStatus.ACTIVE)
     with pytest.raises(RequestError):
         set_key_status(directory, root_file, "unknown", KeyStatus.REVOKED)
+
+
+def test_an_epoch_ends_as_a_whole_and_what_was_revoked_stays_so(directory: Path) -> None:
+    root_file = directory / "root.seed"
+    rotate_keys(directory, root_file)
+    vrf, receipt, *newer = load_keys(directory).key_list.keys
+    set_key_status(directory, root_file, receipt.key_id, KeyStatus.REVOKED)
+    ended = set_key_status(directory, root_file, "1", KeyStatus.RETIRED)
+    assert [key.status for key in ended.keys] == ["retired", "revoked", "active", "active"]
+    assert list(ended.keys[2:]) == newer
+    again = set_key_status(directory, root_file, "1", KeyStatus.RETIRED)
+    assert again == ended  # and no new version of it
+    assert set_key_status(directory, root_file, vrf.key_id, KeyStatus.REVOKED).list_version == ended.list_version + 1
+
+
+def test_the_last_epoch_is_not_retired_and_can_be_revoked(directory: Path) -> None:
+    root_file, before = directory / "root.seed", (directory / "key-list.json").read_bytes()
+    with pytest.raises(WrongUseError) as caught:
+        set_key_status(directory, root_file, "1", KeyStatus.RETIRED)
+    assert caught.value.reason == "ROTATE_FIRST"
+    assert (directory / "key-list.json").read_bytes() == before
+    assert set_key_status(directory, root_file, "1", KeyStatus.REVOKED).active_epochs == ()
+
+
+def test_a_new_list_is_published_before_the_service_holds_its_keys(directory: Path, tmp_path: Path) -> None:
+    rotate_keys(directory, directory / "root.seed")
+    for name in ("vrf-2.seed", "receipt-2.seed"):
+        (directory / name).rename(tmp_path / name)
+    published = load_keys(directory)
+    assert (published.key_list.active_epochs, published.current.epoch) == ((1, 2), 1)
 
 
 def test_new_sessions_get_the_new_epoch_and_old_ones_keep_theirs(directory: Path, tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ COMMANDS = {
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
     "systems": "list the systems, their rolls and fields",
-    "keys": "make the keys of a service and show them",
+    "keys": "make, rotate, retire, revoke and list the keys of a service",
     "guard": "close idle sessions in the store that lets a seq be used once",
     "apikeys": "say who may call a service, and as which tenant",
 }
