@@ -1,11 +1,12 @@
 """JSON Schema (2020-12) of the contract's messages, made from the descriptors.
 
-A schema also holds what no descriptor knows: the comments of the contract, and, where a message is a system's, the
-defaults and required fields of its dataclasses.
+A schema also holds what no descriptor knows: the comments of the contract, and, where a message is a system's, what its
+dataclasses say: ranges, sizes, patterns, defaults and what is required. A form can be made from it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING
 from enum import Enum
@@ -15,6 +16,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 from fairroll.comments import comment_of
 from fairroll.convert import Member, members_of
+from fairroll_rules.fields import Allowed, Characters, Constraint, Entries, Range, Utf8, allowed
 
 Schema = dict[str, Any]
 
@@ -22,6 +24,7 @@ _INTEGERS: dict[int, tuple[int, int]] = {
     FieldDescriptor.CPPTYPE_INT32: (-(2**31), 2**31 - 1),
     FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
 }
+_ANYTHING = Allowed(None, None)
 _LONG_INTEGERS = {FieldDescriptor.CPPTYPE_INT64: r"^-?[0-9]{1,19}$", FieldDescriptor.CPPTYPE_UINT64: r"^[0-9]{1,20}$"}
 
 
@@ -51,12 +54,23 @@ class SchemaBuilder:
     def message(self, descriptor: Descriptor) -> Schema:
         """Return the schema of a message."""
         members = {member.name: member for member in self._members(descriptor)}
-        schema: Schema = {"type": "object", "description": comment_of(descriptor.full_name)}
+        kind = self._kinds.get(descriptor.name)
+        limits = {} if kind is None else allowed(kind)
+        schema: Schema = {
+            "type": "object",
+            "title": _title(descriptor.name),
+            "description": comment_of(descriptor.full_name),
+        }
         schema["properties"] = {
-            field.json_name: self._property(field, members.get(field.name)) for field in descriptor.fields
+            field.json_name: self._property(field, members.get(field.name), limits.get(field.name, _ANYTHING))
+            for field in descriptor.fields
         }
         schema["additionalProperties"] = False
-        required = [field.json_name for field in descriptor.fields if _is_required(field, members.get(field.name))]
+        required = [
+            field.json_name
+            for field in descriptor.fields
+            if _is_required(field, members.get(field.name), limits.get(field.name, _ANYTHING))
+        ]
         if required:
             schema["required"] = required
         choices = list(self._choices(descriptor, members))
@@ -68,16 +82,23 @@ class SchemaBuilder:
         kind = self._kinds.get(descriptor.name)
         return () if kind is None else members_of(kind)
 
-    def _property(self, field: FieldDescriptor, member: Member | None) -> Schema:
+    def _property(self, field: FieldDescriptor, member: Member | None, limits: Allowed) -> Schema:
         if member is not None:
             self._kinds.update({kind.__name__: kind for kind in member.kinds if isinstance(kind, type)})
         else:  # an arm of a oneof: its type stands in the hint of the oneof's member
             self._kinds.update(self._kinds_of_arms(field))
         one = self._value(field)
-        schema: Schema = {"type": "array", "items": one} if field.is_repeated else one
-        described = {"description": comment_of(field.full_name), **schema}
+        empty = member is not None and member.default == ""
+        if field.is_repeated:
+            each = one | _keywords(limits.each, or_empty=False)
+            schema: Schema = {"type": "array", "items": each} | _keywords(limits.whole, or_empty=empty)
+        else:
+            schema = one | _keywords(limits.whole, or_empty=empty)
+        described = {"title": _title(field.name), "description": comment_of(field.full_name), **schema}
         if member is not None and isinstance(member.default, Enum | int | str):
             described["default"] = _default(field, member.default)
+        elif member is not None and member.default == ():
+            described["default"] = []
         return described
 
     def _kinds_of_arms(self, field: FieldDescriptor) -> dict[str, type]:
@@ -118,11 +139,35 @@ class SchemaBuilder:
             yield {"description": comment_of(f"{descriptor.full_name}.{oneof.name}"), "oneOf": arms}
 
 
-def _is_required(field: FieldDescriptor, member: Member | None) -> bool:
-    """Whether the field has no default: then protobuf's zero is not one either."""
-    if member is None or field.is_repeated or member.optional or member.default is not MISSING:
+def _is_required(field: FieldDescriptor, member: Member | None, limits: Allowed) -> bool:
+    """Whether the field has no default, and protobuf's zero for it is none either."""
+    if member is None or member.optional or member.default is not MISSING:
         return False
-    return field.message_type is not None or field.enum_type is not None or field.has_presence
+    if field.is_repeated:
+        return isinstance(limits.whole, Entries) and limits.whole.minimum > 0
+    if field.message_type is not None or field.enum_type is not None or field.has_presence:
+        return True
+    return isinstance(limits.whole, Utf8 | Characters) and limits.whole.minimum > 0
+
+
+def _keywords(constraint: Constraint | None, *, or_empty: bool) -> Schema:
+    """Return what a constraint is in JSON Schema; a number of bytes allows at most as many characters."""
+    if constraint is None:
+        return {}
+    if isinstance(constraint, Range):
+        return {"minimum": constraint.minimum, "maximum": constraint.maximum}
+    if isinstance(constraint, Entries):
+        return {"minItems": constraint.minimum, "maxItems": constraint.maximum}
+    if isinstance(constraint, Utf8 | Characters):
+        return {"minLength": constraint.minimum, "maxLength": constraint.maximum}
+    pattern = f"(?:{constraint.pattern})?" if or_empty else f"(?:{constraint.pattern})"
+    return {"pattern": f"^{pattern}$", "examples": list(constraint.examples)}
+
+
+def _title(name: str) -> str:
+    """Return `Success threshold` for `success_threshold`, `Skill roll` for `SkillRoll`, for a form's labels."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("_", " ").lower()
+    return words[:1].upper() + words[1:]
 
 
 def _scalar(field: FieldDescriptor) -> Schema:
@@ -139,10 +184,20 @@ def _scalar(field: FieldDescriptor) -> Schema:
 
 def _enum(enum: EnumDescriptor) -> Schema:
     values = [value.name for value in enum.values if value.number]
+    prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
+    choices = [
+        {
+            "const": name,
+            "title": _title(name.removeprefix(prefix).lower()),
+            "description": comment_of(f"{enum.full_name}.{name}"),
+        }
+        for name in values
+    ]
     return {
+        "title": _title(enum.name),
         "description": comment_of(enum.full_name),
         "type": "string",
-        "oneOf": [{"const": name, "description": comment_of(f"{enum.full_name}.{name}")} for name in values],
+        "oneOf": choices,
     }
 
 

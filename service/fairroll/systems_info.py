@@ -50,7 +50,7 @@ def _document(field: FieldDescriptor, system: System, kinds: tuple[type, ...]) -
     message = _message_type(field)
     builder = SchemaBuilder(f"{message.file.package}.", {kind.__name__: kind for kind in kinds})
     schema = builder.message(message)
-    return {"$schema": DIALECT, "title": system.TITLE, **schema, "$defs": builder.definitions}
+    return {"$schema": DIALECT, **schema, "title": system.TITLE, "$defs": builder.definitions}
 
 
 def _message_type(field: FieldDescriptor) -> Descriptor:

@@ -21,8 +21,8 @@ from fairroll.v1 import roll_pb2
 from fairroll_rules.outcome import Die
 from fairroll_rules.resolve import Resolved, resolve
 from fairroll_rules.systems import systems
-from tests.service.json_schema import validate
 from tests.service.sample_checks import SAMPLES, Sample
+from tests.service.schema_requests import is_valid, validate
 
 BETA = bytes(range(64))
 
@@ -290,8 +290,7 @@ def without_unset_enums(value: Any) -> Any:  # noqa: ANN401  any JSON
 @pytest.mark.parametrize("name", systems())
 @pytest.mark.parametrize("schema_of", [check_schema, outcome_schema])
 def test_the_schemas_refuse_what_is_no_field(name: str, schema_of: Callable[[str], Any]) -> None:
-    with pytest.raises(AssertionError):
-        validate({"noSuchField": 1}, schema_of(name))
+    assert not is_valid({"noSuchField": 1}, schema_of(name))
 
 
 @pytest.mark.parametrize("name", systems())

@@ -86,13 +86,31 @@ PATHS = {
                     difficulty=3,
                     members=[
                         d6_dungeons_pb2.D6DungeonsCheck.Member(name="Ann"),
-                        d6_dungeons_pb2.D6DungeonsCheck.Member(),
+                        d6_dungeons_pb2.D6DungeonsCheck.Member(name=""),
                     ],
                 )
             )
         ),
         "OUT_OF_RANGE",
         "d6_dungeons.team_roll.members[1].name",
+    ),
+    "missing text": (
+        Check(
+            d6_dungeons=d6_dungeons_pb2.D6DungeonsCheck(
+                team_roll=d6_dungeons_pb2.D6DungeonsCheck.TeamRoll(
+                    difficulty=3, members=[d6_dungeons_pb2.D6DungeonsCheck.Member(skill=1)]
+                )
+            )
+        ),
+        "REQUIRED",
+        "d6_dungeons.team_roll.members[0].name",
+    ),
+    "missing number": (
+        Check(
+            d6_dungeons=d6_dungeons_pb2.D6DungeonsCheck(skill_roll=d6_dungeons_pb2.D6DungeonsCheck.SkillRoll(skill=1))
+        ),
+        "REQUIRED",
+        "d6_dungeons.skill_roll.difficulty",
     ),
     "missing message": (
         Check(

@@ -320,12 +320,20 @@ REFUSED = {
         resolution(help=[1, 2, 9]), "OUT_OF_RANGE", "checks[1].fortune_doom.resolution_roll.help[2]", "", 5, "9"
     ),
     "a message in a rule": Refused(
-        resolution(bands=[fortune_doom_pb2.FortuneDoomCheck.Band(at_least=1)]),
+        resolution(bands=[fortune_doom_pb2.FortuneDoomCheck.Band(name="", at_least=1)]),
         "OUT_OF_RANGE",
         "checks[1].fortune_doom.resolution_roll.bands[0].name",
         "name_bytes",
         100,
         "0",
+    ),
+    "a message in a rule without a required field": Refused(
+        resolution(bands=[fortune_doom_pb2.FortuneDoomCheck.Band(at_least=1)]),
+        "REQUIRED",
+        "checks[1].fortune_doom.resolution_roll.bands[0].name",
+        "",
+        None,
+        "",
     ),
     "an enum number": Refused(
         resolution(tie=99), "ENUM_UNKNOWN", "checks[1].fortune_doom.resolution_roll.tie", "", None, "99"

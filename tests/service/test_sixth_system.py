@@ -16,8 +16,8 @@ MODULE = '''
 from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
-from fairroll_rules.errors import require_range
+from typing import Annotated, NamedTuple
+from fairroll_rules.fields import Entries, Range, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
 
 TITLE = "Coins"
@@ -31,17 +31,20 @@ class Side(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Purse:
-    coins: int = 0
+    coins: Annotated[int, Range(1, 10)]
 
     def __post_init__(self):
-        require_range("coins", self.coins, 1, 10)
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class FlipRoll:
-    purses: tuple[Purse, ...]
+    purses: Annotated[tuple[Purse, ...], Entries(1, 5)]
     wanted: Side = Side.HEADS
     needed: int | None = None
+
+    def __post_init__(self):
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +97,7 @@ message CoinsCheck {
   // A purse.
   message Purse {
     // How many.
-    int32 coins = 1;
+    optional int32 coins = 1;
   }
   // Flip them.
   message FlipRoll {
@@ -225,4 +228,9 @@ def test_a_sixth_system_needs_its_module_its_proto_and_its_arms(tmp_path: Path) 
     assert answer["refused"] == ["OUT_OF_RANGE", "checks[0].coins.flip_roll.purses[1].coins", "11"]
     assert "coins" in answer["systems"]
     assert answer["schema"]["title"] == "Coins"
-    assert answer["schema"]["$defs"]["CoinsCheck.FlipRoll"]["properties"]["wanted"]["default"] == "SIDE_HEADS"
+    fields = answer["schema"]["$defs"]["CoinsCheck.FlipRoll"]["properties"]
+    assert fields["wanted"]["default"] == "SIDE_HEADS"
+    assert (fields["purses"]["minItems"], fields["purses"]["maxItems"]) == (1, 5)
+    purse = answer["schema"]["$defs"]["CoinsCheck.Purse"]
+    assert purse["required"] == ["coins"]
+    assert (purse["properties"]["coins"]["minimum"], purse["properties"]["coins"]["maximum"]) == (1, 10)

@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cache, lru_cache
 from itertools import combinations
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Option, Question, Who
 from fairroll_rules.dice import Purpose
-from fairroll_rules.errors import CheckError, require_range
-from fairroll_rules.limits import MAX_ACTORS, MAX_NAME_BYTES
+from fairroll_rules.fields import Name, Range, SomeActors, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
 
 if TYPE_CHECKING:
@@ -49,6 +48,10 @@ MAX_MODIFIER: Final = 99
 """Ours: far above what a table hands out; the game caps the net at 3."""
 MAX_STATISTIC: Final = 99
 """Ours: statistics go from -3 to 3, monsters beyond."""
+
+Statistic: TypeAlias = Annotated[int, Range(-MAX_STATISTIC, MAX_STATISTIC)]
+Modifier: TypeAlias = Annotated[int, Range(0, MAX_MODIFIER)]
+SuccessValue: TypeAlias = Annotated[int, Range(MISS, STRONG_HIT)]
 
 
 # --- What is asked ---------------------------------------------------------------------------------------------------
@@ -98,37 +101,46 @@ class GroupMode(Enum):
 class OpposingValue:
     """A Success Value that opposes the roll, -1..2: a static score, or one from another receipt."""
 
-    success_value: int = 0
+    success_value: SuccessValue = 0
+
+    def __post_init__(self) -> None:
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class OpposingRoll:
     """An Opposing Roll: the opponent rolls a full skill roll of their own."""
 
-    name: str
-    statistic: int = 0
-    advantage: int = 0
-    disadvantage: int = 0
+    name: Name
+    statistic: Statistic = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
     removal: RemovalPolicy | None = None
     change: ChangePolicy = ChangePolicy.NEVER
+
+    def __post_init__(self) -> None:
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class PerilDie:
     """The Peril Die: one of the roller's own three dice gives the opponent's Success Value."""
 
-    statistic: int = 0
-    advantage: int = 0
-    disadvantage: int = 0
+    statistic: Statistic = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
+
+    def __post_init__(self) -> None:
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class SkillRoll:
     """A Skill Roll of the check's actor, with or without opposition."""
 
-    statistic: int = 0
-    advantage: int = 0
-    disadvantage: int = 0
+    statistic: Statistic = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
     opposition: OpposingValue | OpposingRoll | PerilDie | None = None
     removal: RemovalPolicy | None = None
     change: ChangePolicy = ChangePolicy.NEVER
@@ -136,27 +148,22 @@ class SkillRoll:
     great_success: GreatSuccessPolicy = GreatSuccessPolicy.BENEFIT
 
     def __post_init__(self) -> None:
-        _require_roller("", self)
-        # Field paths are those of the contract, where each kind of opposition is an arm of its own.
-        opposition = self.opposition
-        if isinstance(opposition, OpposingValue):
-            require_range("opposing_value.success_value", opposition.success_value, MISS, STRONG_HIT)
-        elif isinstance(opposition, OpposingRoll):
-            _require_roller("opposing_roll.", opposition)
-        elif opposition is not None:
-            _require_roller("peril_die.", opposition)
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """One member of a group."""
 
-    name: str
-    statistic: int = 0
-    advantage: int = 0
-    disadvantage: int = 0
+    name: Name
+    statistic: Statistic = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
     removal: RemovalPolicy | None = None
     change: ChangePolicy = ChangePolicy.NEVER
+
+    def __post_init__(self) -> None:
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +171,12 @@ class GroupRoll:
     """A Group Roll. The page opposes none; a simple group roll against someone is a `SkillRoll` of its best member."""
 
     mode: GroupMode
-    members: tuple[Member, ...]
+    members: Annotated[tuple[Member, ...], SomeActors]
     zero_result: ZeroResultPolicy = ZeroResultPolicy.UNDECIDED
     great_success: GreatSuccessPolicy = GreatSuccessPolicy.BENEFIT
 
     def __post_init__(self) -> None:
-        require_range("members", len(self.members), 1, MAX_ACTORS)
-        for index, member in enumerate(self.members):
-            _require_roller(f"members[{index}].", member)
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,37 +187,16 @@ class DamageStep:
     left to the caller.
     """
 
-    advantage: int = 0
-    disadvantage: int = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
 
     def __post_init__(self) -> None:
-        _require_modifiers("", self)
+        require_fields(self)
 
 
 CHECKS = (SkillRoll, GroupRoll, DamageStep)
 
 _Roller: TypeAlias = SkillRoll | OpposingRoll | Member
-
-
-def _require_roller(prefix: str, roller: _Roller | PerilDie) -> None:
-    if isinstance(roller, OpposingRoll | Member):
-        size = len(roller.name.encode())
-        if not 1 <= size <= MAX_NAME_BYTES:
-            raise CheckError(
-                "OUT_OF_RANGE",
-                f"{prefix}name must have 1..{MAX_NAME_BYTES} bytes of UTF-8, not {size}",
-                field=f"{prefix}name",
-                minimum=1,
-                maximum=MAX_NAME_BYTES,
-                value=str(size),
-            )
-    require_range(f"{prefix}statistic", roller.statistic, -MAX_STATISTIC, MAX_STATISTIC)
-    _require_modifiers(prefix, roller)
-
-
-def _require_modifiers(prefix: str, roller: _Roller | PerilDie | DamageStep) -> None:
-    require_range(f"{prefix}advantage", roller.advantage, 0, MAX_MODIFIER)
-    require_range(f"{prefix}disadvantage", roller.disadvantage, 0, MAX_MODIFIER)
 
 
 # --- What it resolves to ---------------------------------------------------------------------------------------------

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Option, Question, Who
-from fairroll_rules.errors import CheckError, require_range
-from fairroll_rules.limits import MAX_ACTORS, MAX_NAME_BYTES
+from fairroll_rules.errors import CheckError
+from fairroll_rules.fields import Name, Range, SomeActors, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
 
 if TYPE_CHECKING:
@@ -38,6 +38,12 @@ MAX_MODIFIER: Final = 99
 MAX_ONES: Final = 99
 """Ours: ones brought along from earlier rolls or from allies."""
 
+Difficulty: TypeAlias = Annotated[int, Range(1, MAX_DIFFICULTY)]
+Skill: TypeAlias = Annotated[int, Range(-MAX_SKILL, MAX_SKILL)]
+Modifier: TypeAlias = Annotated[int, Range(0, MAX_MODIFIER)]
+Ones: TypeAlias = Annotated[int, Range(0, MAX_ONES)]
+Share: TypeAlias = Annotated[int, Range(0, MAX_SKILL)]
+
 
 # --- What is asked ---------------------------------------------------------------------------------------------------
 
@@ -56,8 +62,11 @@ class OnesPolicy(Enum):
 class Split:
     """How natural 1s are split: up to `save` are saved, of the rest up to `give` are given, and the rest is added."""
 
-    save: int = 0
-    give: int = 0
+    save: Share = 0
+    give: Share = 0
+
+    def __post_init__(self) -> None:
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,76 +77,53 @@ class SkillRoll:
     each way to split the ones, beside one choice for all of them.
     """
 
-    difficulty: int
-    skill: int = 0
+    difficulty: Difficulty
+    skill: Skill = 0
     unskilled: bool = False
-    advantage: int = 0
-    disadvantage: int = 0
-    saved_ones_spent: int = 0
-    ones_from_allies: int = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
+    saved_ones_spent: Ones = 0
+    ones_from_allies: Ones = 0
     ones: OnesPolicy = OnesPolicy.ADD
     split: Split | None = None
     allow_split: bool = False
 
     def __post_init__(self) -> None:
-        require_range("difficulty", self.difficulty, 1, MAX_DIFFICULTY)
-        _require_roller("", self)
-        require_range("saved_ones_spent", self.saved_ones_spent, 0, MAX_ONES)
-        require_range("ones_from_allies", self.ones_from_allies, 0, MAX_ONES)
+        require_fields(self)
         if self.ones is OnesPolicy.SPLIT and self.split is None:
             raise CheckError("REQUIRED", "ones is SPLIT, and split does not say how", field="split")
-        if self.split is not None:
-            if self.ones is not OnesPolicy.SPLIT:
-                raise CheckError("CONFLICT", "split says how for ones SPLIT only", field="split", value=self.ones.name)
-            require_range("split.save", self.split.save, 0, MAX_SKILL)
-            require_range("split.give", self.split.give, 0, MAX_SKILL)
+        if self.split is not None and self.ones is not OnesPolicy.SPLIT:
+            raise CheckError("CONFLICT", "split says how for ones SPLIT only", field="split", value=self.ones.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
     """One member of a team."""
 
-    name: str
-    skill: int = 0
+    name: Name
+    skill: Skill = 0
     unskilled: bool = False
-    advantage: int = 0
-    disadvantage: int = 0
+    advantage: Modifier = 0
+    disadvantage: Modifier = 0
+
+    def __post_init__(self) -> None:
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class TeamRoll:
     """A Teamwork Roll. Ones saved or given earlier do not enter: the page adds to it what the team rolls, no more."""
 
-    difficulty: int
-    members: tuple[Member, ...]
+    difficulty: Difficulty
+    members: Annotated[tuple[Member, ...], SomeActors]
 
     def __post_init__(self) -> None:
-        require_range("difficulty", self.difficulty, 1, MAX_DIFFICULTY)
-        require_range("members", len(self.members), 1, MAX_ACTORS)
-        for index, member in enumerate(self.members):
-            _require_roller(f"members[{index}].", member)
+        require_fields(self)
 
 
 CHECKS = (SkillRoll, TeamRoll)
 
 _Roller: TypeAlias = SkillRoll | Member
-
-
-def _require_roller(prefix: str, roller: _Roller) -> None:
-    if isinstance(roller, Member):
-        size = len(roller.name.encode())
-        if not 1 <= size <= MAX_NAME_BYTES:
-            raise CheckError(
-                "OUT_OF_RANGE",
-                f"{prefix}name must have 1..{MAX_NAME_BYTES} bytes of UTF-8, not {size}",
-                field=f"{prefix}name",
-                minimum=1,
-                maximum=MAX_NAME_BYTES,
-                value=str(size),
-            )
-    require_range(f"{prefix}skill", roller.skill, -MAX_SKILL, MAX_SKILL)
-    require_range(f"{prefix}advantage", roller.advantage, 0, MAX_MODIFIER)
-    require_range(f"{prefix}disadvantage", roller.disadvantage, 0, MAX_MODIFIER)
 
 
 # --- What it resolves to ---------------------------------------------------------------------------------------------

@@ -12,12 +12,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions, Option, Question, Who
 from fairroll_rules.dice import Dice, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
-from fairroll_rules.limits import MAX_ACTORS, MAX_NAME_BYTES
+from fairroll_rules.fields import Entries, Name, Range, require_fields
+from fairroll_rules.limits import MAX_ACTORS
 from fairroll_rules.outcome import Die, Fate, Text
 
 TITLE = "Fortune and Doom"
@@ -43,6 +44,13 @@ MAX_DIFFICULTY = 100
 
 MAX_THRESHOLD = 1_000
 """Ours, as wide as any final result that the other ranges allow."""
+
+Attribute: TypeAlias = Annotated[int, Range(-MAX_ATTRIBUTE, MAX_ATTRIBUTE)]
+Difficulty: TypeAlias = Annotated[int, Range(-MAX_DIFFICULTY, MAX_DIFFICULTY)]
+Help: TypeAlias = Annotated[int, Range(1, MAX_HELP)]
+Hinder: TypeAlias = Annotated[int, Range(-MAX_HINDER, MAX_HINDER)]
+Threshold: TypeAlias = Annotated[int, Range(-MAX_THRESHOLD, MAX_THRESHOLD)]
+_MANY = Entries(0, MAX_ACTORS, "actors")
 
 
 class TieChoice(Enum):
@@ -72,56 +80,35 @@ class Result(Enum):
 class Band:
     """One row of the caller's results table: final results from `at_least` up to the next row's."""
 
-    at_least: int
-    name: str
+    at_least: Threshold
+    name: Name
     success: bool = False
 
     def __post_init__(self) -> None:
-        require_range("at_least", self.at_least, -MAX_THRESHOLD, MAX_THRESHOLD)
-        size = len(self.name.encode())
-        if not 1 <= size <= MAX_NAME_BYTES:
-            raise CheckError(
-                "OUT_OF_RANGE",
-                f"a band's name must be 1..{MAX_NAME_BYTES} bytes of UTF-8, not {size}",
-                field="name",
-                limit="name_bytes",
-                minimum=1,
-                maximum=MAX_NAME_BYTES,
-                value=str(size),
-            )
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class ResolutionRoll:
     """A resolution roll: the modifiers of steps 3 to 7 and what is declared before the dice fall."""
 
-    attribute: int = 0
-    difficulty: int = 0
-    help: tuple[int, ...] = ()
-    hinder: tuple[int, ...] = ()
+    attribute: Attribute = 0
+    difficulty: Difficulty = 0
+    help: Annotated[tuple[Help, ...], _MANY] = ()
+    hinder: Annotated[tuple[Hinder, ...], _MANY] = ()
     advantage: bool = False
     push: bool = False
     condition: bool = False
     fear: bool = False
     hope: bool = False
     tie: TieChoice = TieChoice.DOOM
-    success_threshold: int | None = None
-    bands: tuple[Band, ...] = ()
+    success_threshold: Threshold | None = None
+    bands: Annotated[tuple[Band, ...], _MANY] = ()
 
     def __post_init__(self) -> None:
-        require_range("attribute", self.attribute, -MAX_ATTRIBUTE, MAX_ATTRIBUTE)
-        require_range("difficulty", self.difficulty, -MAX_DIFFICULTY, MAX_DIFFICULTY)
-        for field, entries, minimum, maximum in (
-            ("help", self.help, 1, MAX_HELP),
-            ("hinder", self.hinder, -MAX_HINDER, MAX_HINDER),
-        ):
-            _require_count(field, len(entries))
-            for index, entry in enumerate(entries):
-                require_range(f"{field}[{index}]", entry, minimum, maximum)
-        if self.success_threshold is not None:
-            require_range("success_threshold", self.success_threshold, -MAX_THRESHOLD, MAX_THRESHOLD)
-            if self.bands:
-                raise CheckError("CONFLICT", "success_threshold and bands exclude each other", field="bands")
+        require_fields(self)
+        if self.success_threshold is not None and self.bands:
+            raise CheckError("CONFLICT", "success_threshold and bands exclude each other", field="bands")
         _require_rising(self.bands)
 
 
@@ -380,20 +367,6 @@ def _result(check: ResolutionRoll, final_result: int) -> tuple[Result, int | Non
     return (Result.SUCCESS if check.bands[reached[-1]].success else Result.FAILURE), reached[-1]
 
 
-def _require_count(field: str, count: int) -> None:
-    if count > MAX_ACTORS:
-        raise CheckError(
-            "OUT_OF_RANGE",
-            f"{field} may have at most {MAX_ACTORS} entries, not {count}",
-            field=field,
-            limit="actors",
-            minimum=0,
-            maximum=MAX_ACTORS,
-            value=str(count),
-        )
-
-
 def _require_rising(bands: tuple[Band, ...]) -> None:
-    _require_count("bands", len(bands))
     for index, (lower, higher) in enumerate(pairwise(bands), 1):
         require_range(f"bands[{index}].at_least", higher.at_least, lower.at_least + 1, MAX_THRESHOLD)

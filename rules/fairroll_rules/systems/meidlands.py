@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import combinations, pairwise
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions, Option, Question, Who
 from fairroll_rules.dice import Dice, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
+from fairroll_rules.fields import Entries, Range, Utf8, Written, require_fields
 from fairroll_rules.limits import MAX_NAME_BYTES
 from fairroll_rules.outcome import Die, Fate, Text
 
@@ -48,6 +49,7 @@ TOP = 6
 """Hard critical: "a 6-6"."""
 
 NOTATION = re.compile(r"([AL])([1-9][0-9]?)?/(0|[1-9][0-9]{0,2})")
+_WRITTEN = Written(NOTATION.pattern, "A or L, an optional cap 1..99, a slash, and a number 0..999", ("A/12", "L2/4"))
 """Damage and armour: `A/12`, `L2/4`. Ruling: anything else is refused; the seed defines no other letter."""
 
 LOW, HIGH = (1, 2), (5, 6)
@@ -61,6 +63,9 @@ MAX_MODIFIERS = 100
 
 ATTACKER, DEFENDER = "attacker", "defender"
 """What a side without a name is called."""
+
+Damage: TypeAlias = Annotated[str, _WRITTEN]
+Entry: TypeAlias = Annotated[int, Range(-MAX_ENTRY, MAX_ENTRY)]
 
 PASS = "PASS"  # noqa: S105  an option's id, not a secret
 
@@ -102,19 +107,15 @@ class TieRule(Enum):
 class Side:
     """One side of a check: pool rank, modifiers, dice exchanged for, and the policies of its rerolls."""
 
-    pool: int
-    name: str = ""
-    modifiers: tuple[int, ...] = ()
-    exchange: int = 0
+    pool: Annotated[int, Range(0, MAX_POOL_DICE)]
+    name: Annotated[str, Utf8(0, MAX_NAME_BYTES, "name_bytes")] = ""
+    modifiers: Annotated[tuple[Entry, ...], Entries(0, MAX_MODIFIERS, "modifiers")] = ()
+    exchange: Annotated[int, Range(1 - MAX_POOL_DICE, MAX_POOL_DICE - 1)] = 0
     rerolls: RerollPolicy = RerollPolicy.GREEDY
     penalties: PenaltyPolicy = PenaltyPolicy.LOWEST
 
     def __post_init__(self) -> None:
-        require_range("pool", self.pool, 0, MAX_POOL_DICE)
-        _require_size("name", len(self.name.encode()), MAX_NAME_BYTES, "name_bytes")
-        _require_size("modifiers", len(self.modifiers), MAX_MODIFIERS, "modifiers")
-        for index, modifier in enumerate(self.modifiers):
-            require_range(f"modifiers[{index}]", modifier, -MAX_ENTRY, MAX_ENTRY)
+        require_fields(self)
         # Ruling: never exchange below 1D, since no check rolls less, or above 7D, the most dice of a check.
         rank = max(self.pool, 1)
         require_range("exchange", self.exchange, 1 - rank, MAX_POOL_DICE - rank)
@@ -128,17 +129,24 @@ class OpposedRoll:
     defender: Side
     ties: TieRule = TieRule.DEFENDER
     uses_critical_dice: bool = False
-    damage: str = ""
-    attribute_modifier: int = 0
-    armour: str = ""
+    damage: Damage = ""
+    attribute_modifier: Entry = 0
+    armour: Damage = ""
     pick: PickPolicy = PickPolicy.HIGHEST_DAMAGE
 
     def __post_init__(self) -> None:
-        _require_notation("damage", self.damage)
-        _require_notation("armour", self.armour)
-        require_range("attribute_modifier", self.attribute_modifier, -MAX_ENTRY, MAX_ENTRY)
+        require_fields(self)
+        attacker, defender = names_of(self)
+        if attacker == defender:
+            # Draws, decisions and the text name a side.
+            raise CheckError("CONFLICT", "the sides have different names", field="defender.name", value=defender)
         if not self.damage and (self.armour or self.attribute_modifier):
             raise CheckError("REQUIRED", "armour and attribute modifier need a damage to act on", field="damage")
+
+
+def names_of(check: OpposedRoll) -> tuple[str, str]:
+    """Return what the attacker and the defender are called."""
+    return check.attacker.name or ATTACKER, check.defender.name or DEFENDER
 
 
 # --- What comes out --------------------------------------------------------------------------------------------------
@@ -329,7 +337,7 @@ class _Table:
         """Roll both sides, attacker first, each with its penalties."""
         self.check = check
         self.sides = (check.attacker, check.defender)
-        self.names = (check.attacker.name or ATTACKER, check.defender.name or DEFENDER)
+        self.names = names_of(check)
         self.hands: list[_Hand] = []
         self.gone: list[tuple[_Gone, ...]] = [(), ()]
         self.traced = True
@@ -593,9 +601,9 @@ def notation(text: str) -> CriticalNotation:
     if found is None:
         raise CheckError(
             "NOTATION_INVALID",
-            "damage and armour are written A or L, an optional cap 1..99, a slash, and a number 0..999",
+            f"damage and armour are written {_WRITTEN.words}",
             value=text[:100],
-            expected=("A/12", "L2/4"),
+            expected=_WRITTEN.examples,
         )
     letter, cap, on_double = found.groups()
     return CriticalNotation(Letter[letter], None if cap is None else int(cap), int(on_double))
@@ -696,7 +704,7 @@ def _in_order(dice: Sequence[Die]) -> tuple[Die, ...]:
 
 def text(check: OpposedRoll, outcome: OpposedOutcome) -> Text:
     """Say the check in one line as the game writes its dice, pool | critical dice, and step by step."""
-    names = (check.attacker.name or ATTACKER, check.defender.name or DEFENDER)
+    names = names_of(check)
     line = f"{_dice_line(outcome.attacker)} vs. {_dice_line(outcome.defender)}: {_result(names, outcome)}"
     if outcome.damage is not None:
         line += f", {outcome.damage.final_damage} HP"
@@ -759,28 +767,3 @@ def _damage_steps(check: OpposedRoll, damage: DamageOutcome | None) -> list[str]
     if check.armour:
         steps.append(f"Armour {check.armour} absorbs {damage.absorbed}: {damage.final_damage} HP")
     return steps
-
-
-# --- Refusals --------------------------------------------------------------------------------------------------------
-
-
-def _require_size(field: str, size: int, maximum: int, limit: str) -> None:
-    if size > maximum:
-        raise CheckError(
-            "OUT_OF_RANGE",
-            f"{field} has a size of at most {maximum}, not {size}",
-            field=field,
-            limit=limit,
-            minimum=0,
-            maximum=maximum,
-            value=str(size),
-        )
-
-
-def _require_notation(field: str, text: str) -> None:
-    if text:
-        try:
-            notation(text)
-        except CheckError as error:
-            error.field = field
-            raise

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple
+from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions
 from fairroll_rules.dice import Dice, Purpose
-from fairroll_rules.errors import CheckError, require_range
+from fairroll_rules.errors import CheckError
+from fairroll_rules.fields import Range, require_fields
 from fairroll_rules.limits import MAX_POOL, MAX_SIDES
 from fairroll_rules.outcome import Die, Fate, Text
 
@@ -32,6 +33,12 @@ MAX_NUMBER = 1_000
 
 MAX_TARGET = 1_000_000
 """Ours: the size of a target, either sign."""
+
+Number: TypeAlias = Annotated[int, Range(-MAX_NUMBER, MAX_NUMBER)]
+Target: TypeAlias = Annotated[int, Range(-MAX_TARGET, MAX_TARGET)]
+Count: TypeAlias = Annotated[int, Range(1, MAX_POOL)]
+Sides: TypeAlias = Annotated[int, Range(2, MAX_SIDES)]
+"""A die of one side would explode without end."""
 
 
 class Keep(Enum):
@@ -69,60 +76,57 @@ def die_of(statistic: int) -> DieType:
 class SkillRoll:
     """Skill and statistic: skill dice of the statistic's type, highest; `skill` is what is left after modifiers."""
 
-    skill: int
-    statistic: int
-    modifier: int = 0
-    target: int | None = None
+    skill: Number
+    statistic: Number
+    modifier: Number = 0
+    target: Target | None = None
 
     def __post_init__(self) -> None:
-        require_range("skill", self.skill, -MAX_NUMBER, MAX_NUMBER)
-        require_range("statistic", self.statistic, -MAX_NUMBER, MAX_NUMBER)
-        _require_flat(self.modifier, self.target)
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
 class HighestRoll:
     """XdY: the highest of `count` dice, by sides and die modifier or by statistic."""
 
-    count: int = 1
-    sides: int | None = None
-    die_modifier: int = 0
-    statistic: int | None = None
-    modifier: int = 0
-    target: int | None = None
+    count: Count = 1
+    sides: Sides | None = None
+    die_modifier: Number = 0
+    statistic: Number | None = None
+    modifier: Number = 0
+    target: Target | None = None
 
     def __post_init__(self) -> None:
-        _require_dice(self.count, self.sides, self.die_modifier, self.statistic)
-        _require_flat(self.modifier, self.target)
+        require_fields(self)
+        _require_one_die(self.sides, self.die_modifier, self.statistic)
 
 
 @dataclass(frozen=True, slots=True)
 class SumRoll:
     """X+dY: the sum of `count` dice, by sides and die modifier or by statistic."""
 
-    count: int = 1
-    sides: int | None = None
-    die_modifier: int = 0
-    statistic: int | None = None
-    modifier: int = 0
-    target: int | None = None
+    count: Count = 1
+    sides: Sides | None = None
+    die_modifier: Number = 0
+    statistic: Number | None = None
+    modifier: Number = 0
+    target: Target | None = None
 
     def __post_init__(self) -> None:
-        _require_dice(self.count, self.sides, self.die_modifier, self.statistic)
-        _require_flat(self.modifier, self.target)
+        require_fields(self)
+        _require_one_die(self.sides, self.die_modifier, self.statistic)
 
 
 @dataclass(frozen=True, slots=True)
 class StatisticRoll:
     """Nonskilled statistic roll: one die of the statistic's type."""
 
-    statistic: int
-    modifier: int = 0
-    target: int | None = None
+    statistic: Number
+    modifier: Number = 0
+    target: Target | None = None
 
     def __post_init__(self) -> None:
-        require_range("statistic", self.statistic, -MAX_NUMBER, MAX_NUMBER)
-        _require_flat(self.modifier, self.target)
+        require_fields(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -391,23 +395,10 @@ def _roll(value: int, modifier: int) -> str:
     return f"({value - modifier}{modifier:+d})" if modifier else str(value)
 
 
-def _require_flat(modifier: int, target: int | None) -> None:
-    require_range("modifier", modifier, -MAX_NUMBER, MAX_NUMBER)
-    if target is not None:
-        require_range("target", target, -MAX_TARGET, MAX_TARGET)
-
-
-def _require_dice(count: int, sides: int | None, die_modifier: int, statistic: int | None) -> None:
-    require_range("count", count, 1, MAX_POOL)
-    require_range("die_modifier", die_modifier, -MAX_NUMBER, MAX_NUMBER)
+def _require_one_die(sides: int | None, die_modifier: int, statistic: int | None) -> None:
     if sides is None and statistic is None:
         raise CheckError("REQUIRED", "sides or statistic says which die is rolled", field="sides")
-    if sides is not None:
-        # A die of one side would explode without end.
-        require_range("sides", sides, 2, MAX_SIDES)
-        if statistic is not None:
-            raise CheckError("CONFLICT", "sides and statistic exclude each other", field="statistic")
-    if statistic is not None:
-        require_range("statistic", statistic, -MAX_NUMBER, MAX_NUMBER)
-        if die_modifier:
-            raise CheckError("CONFLICT", "the statistic's die type has its own modifier", field="die_modifier")
+    if sides is not None and statistic is not None:
+        raise CheckError("CONFLICT", "sides and statistic exclude each other", field="statistic")
+    if statistic is not None and die_modifier:
+        raise CheckError("CONFLICT", "the statistic's die type has its own modifier", field="die_modifier")

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Annotated, NamedTuple, cast
 
 from fairroll_rules.decisions import Decisions
 from fairroll_rules.dice import Dice, Draw
 from fairroll_rules.errors import CheckError
+from fairroll_rules.fields import Characters, Entries, Utf8, require_fields
 from fairroll_rules.limits import MAX_NAME_BYTES
 from fairroll_rules.notation import Dialect, Explained, Program, Result, Rounding, evaluate, explain, prepare
 from fairroll_rules.notation.canonical import shown
 from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import ROUND
-from fairroll_rules.notation.limits import MAX_TOTAL, MIN_TOTAL
+from fairroll_rules.notation.limits import MAX_CHARACTERS, MAX_TOTAL, MAX_VARIABLES, MIN_TOTAL
 from fairroll_rules.notation.render import fate_steps, plural, show_dice
 from fairroll_rules.notation.runners import LabelRecord
 from fairroll_rules.notation.tree import Exact
@@ -31,21 +32,11 @@ ENGINE = 1
 class Variable:
     """A name and the integer that it stands for, an int64."""
 
-    name: str
+    name: Annotated[str, Utf8(1, MAX_NAME_BYTES, "variable_bytes", "NAME_LENGTH")]
     value: int
 
     def __post_init__(self) -> None:
-        size = len(self.name.encode("utf-8", "surrogatepass"))
-        if not 1 <= size <= MAX_NAME_BYTES:
-            raise CheckError(
-                "NAME_LENGTH",
-                f"a variable's name has 1..{MAX_NAME_BYTES} bytes, not {size}",
-                field="name",
-                limit="variable_bytes",
-                minimum=1,
-                maximum=MAX_NAME_BYTES,
-                value=str(size),
-            )
+        require_fields(self)
         if not MIN_TOTAL <= self.value <= MAX_TOTAL:
             raise CheckError(
                 "OUT_OF_RANGE",
@@ -69,9 +60,9 @@ class _Prepared:
 class NotationCheck(_Prepared):
     """A text to roll. One that exists is valid: it was parsed, its variables bound, and its bounds checked."""
 
-    text: str
+    text: Annotated[str, Characters(1, MAX_CHARACTERS)]
     dialect: Dialect = Dialect.STANDARD
-    variables: tuple[Variable, ...] = ()
+    variables: Annotated[tuple[Variable, ...], Entries(0, MAX_VARIABLES, "variables")] = ()
     rounding: Rounding | None = None
 
     def __post_init__(self) -> None:

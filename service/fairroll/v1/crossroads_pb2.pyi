@@ -3,9 +3,9 @@
 isort:skip_file
 Crossroads MVP: skill rolls with and without opposition, group rolls, and the level of a damage step.
 
-A field outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range, before
-anything is drawn. A policy of ASK leaves a choice to a person; where nobody can be asked it is refused with reason
-DECISION_OPEN.
+A field outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range; a required
+field that is not there has reason REQUIRED. Nothing is drawn then. A policy of ASK leaves a choice to a
+person; where nobody can be asked it is refused with reason DECISION_OPEN.
 """
 
 from collections import abc as _abc
@@ -218,19 +218,24 @@ class CrossroadsCheck(_message.Message):
         def __init__(
             self,
             *,
-            name: _builtins.str = ...,
+            name: _builtins.str | None = ...,
             statistic: _builtins.int = ...,
             advantage: _builtins.int = ...,
             disadvantage: _builtins.int = ...,
             removal: Global___CrossroadsCheck.RemovalPolicy.ValueType | None = ...,
             change: Global___CrossroadsCheck.ChangePolicy.ValueType = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["_removal", b"_removal", "removal", b"removal"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_name", b"_name", "_removal", b"_removal", "name", b"name", "removal", b"removal"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["_removal", b"_removal", "advantage", b"advantage", "change", b"change", "disadvantage", b"disadvantage", "name", b"name", "removal", b"removal", "statistic", b"statistic"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_name", b"_name", "_removal", b"_removal", "advantage", b"advantage", "change", b"change", "disadvantage", b"disadvantage", "name", b"name", "removal", b"removal", "statistic", b"statistic"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        _WhichOneofReturnType__name: _TypeAlias = _typing.Literal["name"]  # noqa: Y015
+        _WhichOneofArgType__name: _TypeAlias = _typing.Literal["_name", b"_name"]  # noqa: Y015
         _WhichOneofReturnType__removal: _TypeAlias = _typing.Literal["removal"]  # noqa: Y015
         _WhichOneofArgType__removal: _TypeAlias = _typing.Literal["_removal", b"_removal"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__name) -> _WhichOneofReturnType__name | None: ...
+        @_typing.overload
         def WhichOneof(self, oneof_group: _WhichOneofArgType__removal) -> _WhichOneofReturnType__removal | None: ...
 
     @_typing.final
@@ -359,19 +364,24 @@ class CrossroadsCheck(_message.Message):
         def __init__(
             self,
             *,
-            name: _builtins.str = ...,
+            name: _builtins.str | None = ...,
             statistic: _builtins.int = ...,
             advantage: _builtins.int = ...,
             disadvantage: _builtins.int = ...,
             removal: Global___CrossroadsCheck.RemovalPolicy.ValueType | None = ...,
             change: Global___CrossroadsCheck.ChangePolicy.ValueType = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["_removal", b"_removal", "removal", b"removal"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_name", b"_name", "_removal", b"_removal", "name", b"name", "removal", b"removal"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["_removal", b"_removal", "advantage", b"advantage", "change", b"change", "disadvantage", b"disadvantage", "name", b"name", "removal", b"removal", "statistic", b"statistic"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_name", b"_name", "_removal", b"_removal", "advantage", b"advantage", "change", b"change", "disadvantage", b"disadvantage", "name", b"name", "removal", b"removal", "statistic", b"statistic"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+        _WhichOneofReturnType__name: _TypeAlias = _typing.Literal["name"]  # noqa: Y015
+        _WhichOneofArgType__name: _TypeAlias = _typing.Literal["_name", b"_name"]  # noqa: Y015
         _WhichOneofReturnType__removal: _TypeAlias = _typing.Literal["removal"]  # noqa: Y015
         _WhichOneofArgType__removal: _TypeAlias = _typing.Literal["_removal", b"_removal"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__name) -> _WhichOneofReturnType__name | None: ...
+        @_typing.overload
         def WhichOneof(self, oneof_group: _WhichOneofArgType__removal) -> _WhichOneofReturnType__removal | None: ...
 
     @_typing.final
@@ -392,7 +402,7 @@ class CrossroadsCheck(_message.Message):
         """What becomes of a Great Success without a 6. Unset: BENEFIT."""
         @_builtins.property
         def members(self) -> _containers.RepeatedCompositeFieldContainer[Global___CrossroadsCheck.Member]:
-            """The members in the order in which they roll, 1..100."""
+            """The members in the order in which they roll, 1..100. Required."""
 
         def __init__(
             self,

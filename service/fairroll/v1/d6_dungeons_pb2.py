@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from fairroll.v1 import outcome_pb2 as fairroll_dot_v1_dot_outcome__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x66\x61irroll/v1/d6_dungeons.proto\x12\x0b\x66\x61irroll.v1\x1a\x19\x66\x61irroll/v1/outcome.proto\"\xaa\x06\n\x0f\x44\x36\x44ungeonsCheck\x12<\n\nskill_roll\x18\x01 \x01(\x0b\x32&.fairroll.v1.D6DungeonsCheck.SkillRollH\x00\x12:\n\tteam_roll\x18\x02 \x01(\x0b\x32%.fairroll.v1.D6DungeonsCheck.TeamRollH\x00\x1a#\n\x05Split\x12\x0c\n\x04save\x18\x01 \x01(\x05\x12\x0c\n\x04give\x18\x02 \x01(\x05\x1a\x9d\x02\n\tSkillRoll\x12\x12\n\ndifficulty\x18\x01 \x01(\x05\x12\r\n\x05skill\x18\x02 \x01(\x05\x12\x11\n\tunskilled\x18\x03 \x01(\x08\x12\x11\n\tadvantage\x18\x04 \x01(\x05\x12\x14\n\x0c\x64isadvantage\x18\x05 \x01(\x05\x12\x18\n\x10saved_ones_spent\x18\x06 \x01(\x05\x12\x18\n\x10ones_from_allies\x18\x07 \x01(\x05\x12\x35\n\x04ones\x18\x08 \x01(\x0e\x32\'.fairroll.v1.D6DungeonsCheck.OnesPolicy\x12\x31\n\x05split\x18\t \x01(\x0b\x32\".fairroll.v1.D6DungeonsCheck.Split\x12\x13\n\x0b\x61llow_split\x18\n \x01(\x08\x1a\x61\n\x06Member\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05skill\x18\x02 \x01(\x05\x12\x11\n\tunskilled\x18\x03 \x01(\x08\x12\x11\n\tadvantage\x18\x04 \x01(\x05\x12\x14\n\x0c\x64isadvantage\x18\x05 \x01(\x05\x1aT\n\x08TeamRoll\x12\x12\n\ndifficulty\x18\x01 \x01(\x05\x12\x34\n\x07members\x18\x02 \x03(\x0b\x32#.fairroll.v1.D6DungeonsCheck.Member\"\x96\x01\n\nOnesPolicy\x12\x1b\n\x17ONES_POLICY_UNSPECIFIED\x10\x00\x12\x13\n\x0fONES_POLICY_ADD\x10\x01\x12\x14\n\x10ONES_POLICY_SAVE\x10\x02\x12\x14\n\x10ONES_POLICY_GIVE\x10\x03\x12\x15\n\x11ONES_POLICY_SPLIT\x10\x04\x12\x13\n\x0fONES_POLICY_ASK\x10\x05\x42\x06\n\x04roll\"\xbb\x05\n\x11\x44\x36\x44ungeonsOutcome\x12\x41\n\nskill_roll\x18\x01 \x01(\x0b\x32+.fairroll.v1.D6DungeonsOutcome.SkillOutcomeH\x00\x12?\n\tteam_roll\x18\x02 \x01(\x0b\x32*.fairroll.v1.D6DungeonsOutcome.TeamOutcomeH\x00\x1a\xe4\x01\n\x0cSkillOutcome\x12\x1e\n\x04\x64ice\x18\x01 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x0f\n\x07skilled\x18\x02 \x01(\x08\x12\x10\n\x08modifier\x18\x03 \x01(\x05\x12\x0f\n\x07highest\x18\x04 \x01(\x05\x12\x14\n\x0cnatural_ones\x18\x05 \x01(\x05\x12\x12\n\nones_added\x18\x06 \x01(\x05\x12\x12\n\nones_saved\x18\x07 \x01(\x05\x12\x12\n\nones_given\x18\x08 \x01(\x05\x12\r\n\x05total\x18\t \x01(\x05\x12\x0e\n\x06margin\x18\n \x01(\x05\x12\x0f\n\x07success\x18\x0b \x01(\x08\x1ay\n\rMemberOutcome\x12\x1e\n\x04\x64ice\x18\x01 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x0f\n\x07skilled\x18\x02 \x01(\x08\x12\x10\n\x08modifier\x18\x03 \x01(\x05\x12\x0f\n\x07highest\x18\x04 \x01(\x05\x12\x14\n\x0cnatural_ones\x18\x05 \x01(\x05\x1a\xb7\x01\n\x0bTeamOutcome\x12=\n\x07members\x18\x01 \x03(\x0b\x32,.fairroll.v1.D6DungeonsOutcome.MemberOutcome\x12\x0f\n\x07highest\x18\x02 \x01(\x05\x12\x14\n\x0cnatural_ones\x18\x03 \x01(\x05\x12\x12\n\nones_added\x18\x04 \x01(\x05\x12\r\n\x05total\x18\x05 \x01(\x05\x12\x0e\n\x06margin\x18\x06 \x01(\x05\x12\x0f\n\x07success\x18\x07 \x01(\x08\x42\x06\n\x04rollBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1d\x66\x61irroll/v1/d6_dungeons.proto\x12\x0b\x66\x61irroll.v1\x1a\x19\x66\x61irroll/v1/outcome.proto\"\xe0\x06\n\x0f\x44\x36\x44ungeonsCheck\x12<\n\nskill_roll\x18\x01 \x01(\x0b\x32&.fairroll.v1.D6DungeonsCheck.SkillRollH\x00\x12:\n\tteam_roll\x18\x02 \x01(\x0b\x32%.fairroll.v1.D6DungeonsCheck.TeamRollH\x00\x1a#\n\x05Split\x12\x0c\n\x04save\x18\x01 \x01(\x05\x12\x0c\n\x04give\x18\x02 \x01(\x05\x1a\xb1\x02\n\tSkillRoll\x12\x17\n\ndifficulty\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\r\n\x05skill\x18\x02 \x01(\x05\x12\x11\n\tunskilled\x18\x03 \x01(\x08\x12\x11\n\tadvantage\x18\x04 \x01(\x05\x12\x14\n\x0c\x64isadvantage\x18\x05 \x01(\x05\x12\x18\n\x10saved_ones_spent\x18\x06 \x01(\x05\x12\x18\n\x10ones_from_allies\x18\x07 \x01(\x05\x12\x35\n\x04ones\x18\x08 \x01(\x0e\x32\'.fairroll.v1.D6DungeonsCheck.OnesPolicy\x12\x31\n\x05split\x18\t \x01(\x0b\x32\".fairroll.v1.D6DungeonsCheck.Split\x12\x13\n\x0b\x61llow_split\x18\n \x01(\x08\x42\r\n\x0b_difficulty\x1ao\n\x06Member\x12\x11\n\x04name\x18\x01 \x01(\tH\x00\x88\x01\x01\x12\r\n\x05skill\x18\x02 \x01(\x05\x12\x11\n\tunskilled\x18\x03 \x01(\x08\x12\x11\n\tadvantage\x18\x04 \x01(\x05\x12\x14\n\x0c\x64isadvantage\x18\x05 \x01(\x05\x42\x07\n\x05_name\x1ah\n\x08TeamRoll\x12\x17\n\ndifficulty\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x34\n\x07members\x18\x02 \x03(\x0b\x32#.fairroll.v1.D6DungeonsCheck.MemberB\r\n\x0b_difficulty\"\x96\x01\n\nOnesPolicy\x12\x1b\n\x17ONES_POLICY_UNSPECIFIED\x10\x00\x12\x13\n\x0fONES_POLICY_ADD\x10\x01\x12\x14\n\x10ONES_POLICY_SAVE\x10\x02\x12\x14\n\x10ONES_POLICY_GIVE\x10\x03\x12\x15\n\x11ONES_POLICY_SPLIT\x10\x04\x12\x13\n\x0fONES_POLICY_ASK\x10\x05\x42\x06\n\x04roll\"\xbb\x05\n\x11\x44\x36\x44ungeonsOutcome\x12\x41\n\nskill_roll\x18\x01 \x01(\x0b\x32+.fairroll.v1.D6DungeonsOutcome.SkillOutcomeH\x00\x12?\n\tteam_roll\x18\x02 \x01(\x0b\x32*.fairroll.v1.D6DungeonsOutcome.TeamOutcomeH\x00\x1a\xe4\x01\n\x0cSkillOutcome\x12\x1e\n\x04\x64ice\x18\x01 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x0f\n\x07skilled\x18\x02 \x01(\x08\x12\x10\n\x08modifier\x18\x03 \x01(\x05\x12\x0f\n\x07highest\x18\x04 \x01(\x05\x12\x14\n\x0cnatural_ones\x18\x05 \x01(\x05\x12\x12\n\nones_added\x18\x06 \x01(\x05\x12\x12\n\nones_saved\x18\x07 \x01(\x05\x12\x12\n\nones_given\x18\x08 \x01(\x05\x12\r\n\x05total\x18\t \x01(\x05\x12\x0e\n\x06margin\x18\n \x01(\x05\x12\x0f\n\x07success\x18\x0b \x01(\x08\x1ay\n\rMemberOutcome\x12\x1e\n\x04\x64ice\x18\x01 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x0f\n\x07skilled\x18\x02 \x01(\x08\x12\x10\n\x08modifier\x18\x03 \x01(\x05\x12\x0f\n\x07highest\x18\x04 \x01(\x05\x12\x14\n\x0cnatural_ones\x18\x05 \x01(\x05\x1a\xb7\x01\n\x0bTeamOutcome\x12=\n\x07members\x18\x01 \x03(\x0b\x32,.fairroll.v1.D6DungeonsOutcome.MemberOutcome\x12\x0f\n\x07highest\x18\x02 \x01(\x05\x12\x14\n\x0cnatural_ones\x18\x03 \x01(\x05\x12\x12\n\nones_added\x18\x04 \x01(\x05\x12\r\n\x05total\x18\x05 \x01(\x05\x12\x0e\n\x06margin\x18\x06 \x01(\x05\x12\x0f\n\x07success\x18\x07 \x01(\x08\x42\x06\n\x04rollBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,23 +34,23 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017dev.fairroll.v1P\001Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\252\002\013Fairroll.V1'
   _globals['_D6DUNGEONSCHECK']._serialized_start=74
-  _globals['_D6DUNGEONSCHECK']._serialized_end=884
+  _globals['_D6DUNGEONSCHECK']._serialized_end=938
   _globals['_D6DUNGEONSCHECK_SPLIT']._serialized_start=215
   _globals['_D6DUNGEONSCHECK_SPLIT']._serialized_end=250
   _globals['_D6DUNGEONSCHECK_SKILLROLL']._serialized_start=253
-  _globals['_D6DUNGEONSCHECK_SKILLROLL']._serialized_end=538
-  _globals['_D6DUNGEONSCHECK_MEMBER']._serialized_start=540
-  _globals['_D6DUNGEONSCHECK_MEMBER']._serialized_end=637
-  _globals['_D6DUNGEONSCHECK_TEAMROLL']._serialized_start=639
-  _globals['_D6DUNGEONSCHECK_TEAMROLL']._serialized_end=723
-  _globals['_D6DUNGEONSCHECK_ONESPOLICY']._serialized_start=726
-  _globals['_D6DUNGEONSCHECK_ONESPOLICY']._serialized_end=876
-  _globals['_D6DUNGEONSOUTCOME']._serialized_start=887
-  _globals['_D6DUNGEONSOUTCOME']._serialized_end=1586
-  _globals['_D6DUNGEONSOUTCOME_SKILLOUTCOME']._serialized_start=1041
-  _globals['_D6DUNGEONSOUTCOME_SKILLOUTCOME']._serialized_end=1269
-  _globals['_D6DUNGEONSOUTCOME_MEMBEROUTCOME']._serialized_start=1271
-  _globals['_D6DUNGEONSOUTCOME_MEMBEROUTCOME']._serialized_end=1392
-  _globals['_D6DUNGEONSOUTCOME_TEAMOUTCOME']._serialized_start=1395
-  _globals['_D6DUNGEONSOUTCOME_TEAMOUTCOME']._serialized_end=1578
+  _globals['_D6DUNGEONSCHECK_SKILLROLL']._serialized_end=558
+  _globals['_D6DUNGEONSCHECK_MEMBER']._serialized_start=560
+  _globals['_D6DUNGEONSCHECK_MEMBER']._serialized_end=671
+  _globals['_D6DUNGEONSCHECK_TEAMROLL']._serialized_start=673
+  _globals['_D6DUNGEONSCHECK_TEAMROLL']._serialized_end=777
+  _globals['_D6DUNGEONSCHECK_ONESPOLICY']._serialized_start=780
+  _globals['_D6DUNGEONSCHECK_ONESPOLICY']._serialized_end=930
+  _globals['_D6DUNGEONSOUTCOME']._serialized_start=941
+  _globals['_D6DUNGEONSOUTCOME']._serialized_end=1640
+  _globals['_D6DUNGEONSOUTCOME_SKILLOUTCOME']._serialized_start=1095
+  _globals['_D6DUNGEONSOUTCOME_SKILLOUTCOME']._serialized_end=1323
+  _globals['_D6DUNGEONSOUTCOME_MEMBEROUTCOME']._serialized_start=1325
+  _globals['_D6DUNGEONSOUTCOME_MEMBEROUTCOME']._serialized_end=1446
+  _globals['_D6DUNGEONSOUTCOME_TEAMOUTCOME']._serialized_start=1449
+  _globals['_D6DUNGEONSOUTCOME_TEAMOUTCOME']._serialized_end=1632
 # @@protoc_insertion_point(module_scope)

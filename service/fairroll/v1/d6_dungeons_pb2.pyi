@@ -3,9 +3,9 @@
 isort:skip_file
 D6 Dungeons, "ones are special": skill rolls and teamwork rolls.
 
-A field outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range, before
-anything is drawn. A policy of ASK leaves a choice to a person; where nobody can be asked it is refused with reason
-DECISION_OPEN.
+A field outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range; a required
+field that is not there has reason REQUIRED. Nothing is drawn then. A policy of ASK leaves a choice to a
+person; where nobody can be asked it is refused with reason DECISION_OPEN.
 """
 
 from collections import abc as _abc
@@ -109,7 +109,7 @@ class D6DungeonsCheck(_message.Message):
         SPLIT_FIELD_NUMBER: _builtins.int
         ALLOW_SPLIT_FIELD_NUMBER: _builtins.int
         difficulty: _builtins.int
-        """The number to meet or beat, 1..99: 3 is easy, 5 moderate, 7 hard. Required: unset is 0, which is refused."""
+        """The number to meet or beat, 1..99: 3 is easy, 5 moderate, 7 hard. Required."""
         skill: _builtins.int
         """The class skill, -100..100. Unset, 0 or less: unskilled, 1d6 at disadvantage."""
         unskilled: _builtins.bool
@@ -133,7 +133,7 @@ class D6DungeonsCheck(_message.Message):
         def __init__(
             self,
             *,
-            difficulty: _builtins.int = ...,
+            difficulty: _builtins.int | None = ...,
             skill: _builtins.int = ...,
             unskilled: _builtins.bool = ...,
             advantage: _builtins.int = ...,
@@ -144,11 +144,13 @@ class D6DungeonsCheck(_message.Message):
             split: Global___D6DungeonsCheck.Split | None = ...,
             allow_split: _builtins.bool = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _typing.Literal["split", b"split"]  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_difficulty", b"_difficulty", "difficulty", b"difficulty", "split", b"split"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["advantage", b"advantage", "allow_split", b"allow_split", "difficulty", b"difficulty", "disadvantage", b"disadvantage", "ones", b"ones", "ones_from_allies", b"ones_from_allies", "saved_ones_spent", b"saved_ones_spent", "skill", b"skill", "split", b"split", "unskilled", b"unskilled"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_difficulty", b"_difficulty", "advantage", b"advantage", "allow_split", b"allow_split", "difficulty", b"difficulty", "disadvantage", b"disadvantage", "ones", b"ones", "ones_from_allies", b"ones_from_allies", "saved_ones_spent", b"saved_ones_spent", "skill", b"skill", "split", b"split", "unskilled", b"unskilled"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__difficulty: _TypeAlias = _typing.Literal["difficulty"]  # noqa: Y015
+        _WhichOneofArgType__difficulty: _TypeAlias = _typing.Literal["_difficulty", b"_difficulty"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__difficulty) -> _WhichOneofReturnType__difficulty | None: ...
 
     @_typing.final
     class Member(_message.Message):
@@ -174,17 +176,19 @@ class D6DungeonsCheck(_message.Message):
         def __init__(
             self,
             *,
-            name: _builtins.str = ...,
+            name: _builtins.str | None = ...,
             skill: _builtins.int = ...,
             unskilled: _builtins.bool = ...,
             advantage: _builtins.int = ...,
             disadvantage: _builtins.int = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_name", b"_name", "name", b"name"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["advantage", b"advantage", "disadvantage", b"disadvantage", "name", b"name", "skill", b"skill", "unskilled", b"unskilled"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_name", b"_name", "advantage", b"advantage", "disadvantage", b"disadvantage", "name", b"name", "skill", b"skill", "unskilled", b"unskilled"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__name: _TypeAlias = _typing.Literal["name"]  # noqa: Y015
+        _WhichOneofArgType__name: _TypeAlias = _typing.Literal["_name", b"_name"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__name) -> _WhichOneofReturnType__name | None: ...
 
     @_typing.final
     class TeamRoll(_message.Message):
@@ -197,22 +201,24 @@ class D6DungeonsCheck(_message.Message):
         DIFFICULTY_FIELD_NUMBER: _builtins.int
         MEMBERS_FIELD_NUMBER: _builtins.int
         difficulty: _builtins.int
-        """The number to meet or beat, 1..99; usually much higher than for one. Required: unset is 0, which is refused."""
+        """The number to meet or beat, 1..99; usually much higher than for one. Required."""
         @_builtins.property
         def members(self) -> _containers.RepeatedCompositeFieldContainer[Global___D6DungeonsCheck.Member]:
-            """The members in the order in which they roll, 1..100."""
+            """The members in the order in which they roll, 1..100. Required."""
 
         def __init__(
             self,
             *,
-            difficulty: _builtins.int = ...,
+            difficulty: _builtins.int | None = ...,
             members: _abc.Iterable[Global___D6DungeonsCheck.Member] | None = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_difficulty", b"_difficulty", "difficulty", b"difficulty"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["difficulty", b"difficulty", "members", b"members"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_difficulty", b"_difficulty", "difficulty", b"difficulty", "members", b"members"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__difficulty: _TypeAlias = _typing.Literal["difficulty"]  # noqa: Y015
+        _WhichOneofArgType__difficulty: _TypeAlias = _typing.Literal["_difficulty", b"_difficulty"]  # noqa: Y015
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__difficulty) -> _WhichOneofReturnType__difficulty | None: ...
 
     SKILL_ROLL_FIELD_NUMBER: _builtins.int
     TEAM_ROLL_FIELD_NUMBER: _builtins.int

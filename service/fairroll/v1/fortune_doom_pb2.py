@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from fairroll.v1 import outcome_pb2 as fairroll_dot_v1_dot_outcome__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x66\x61irroll/v1/fortune_doom.proto\x12\x0b\x66\x61irroll.v1\x1a\x19\x66\x61irroll/v1/outcome.proto\"\xcd\x04\n\x10\x46ortuneDoomCheck\x12G\n\x0fresolution_roll\x18\x01 \x01(\x0b\x32,.fairroll.v1.FortuneDoomCheck.ResolutionRollH\x00\x1a\x37\n\x04\x42\x61nd\x12\x10\n\x08\x61t_least\x18\x01 \x01(\x05\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0f\n\x07success\x18\x03 \x01(\x08\x1a\xc4\x02\n\x0eResolutionRoll\x12\x11\n\tattribute\x18\x01 \x01(\x05\x12\x12\n\ndifficulty\x18\x02 \x01(\x05\x12\x0c\n\x04help\x18\x03 \x03(\x05\x12\x0e\n\x06hinder\x18\x04 \x03(\x05\x12\x11\n\tadvantage\x18\x05 \x01(\x08\x12\x0c\n\x04push\x18\x06 \x01(\x08\x12\x11\n\tcondition\x18\x07 \x01(\x08\x12\x0c\n\x04\x66\x65\x61r\x18\x08 \x01(\x08\x12\x0c\n\x04hope\x18\t \x01(\x08\x12\x34\n\x03tie\x18\n \x01(\x0e\x32\'.fairroll.v1.FortuneDoomCheck.TieChoice\x12\x1e\n\x11success_threshold\x18\x0b \x01(\x05H\x00\x88\x01\x01\x12\x31\n\x05\x62\x61nds\x18\x0c \x03(\x0b\x32\".fairroll.v1.FortuneDoomCheck.BandB\x14\n\x12_success_threshold\"h\n\tTieChoice\x12\x1a\n\x16TIE_CHOICE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTIE_CHOICE_DOOM\x10\x01\x12\x16\n\x12TIE_CHOICE_FORTUNE\x10\x02\x12\x12\n\x0eTIE_CHOICE_ASK\x10\x03\x42\x06\n\x04roll\"\x8e\x06\n\x12\x46ortuneDoomOutcome\x12L\n\x0fresolution_roll\x18\x01 \x01(\x0b\x32\x31.fairroll.v1.FortuneDoomOutcome.ResolutionOutcomeH\x00\x1a\xd4\x03\n\x11ResolutionOutcome\x12\x1e\n\x04\x64ice\x18\x01 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x15\n\rfortune_draws\x18\x02 \x03(\x05\x12\x12\n\ndoom_draws\x18\x03 \x03(\x05\x12\x0f\n\x07\x66ortune\x18\x04 \x01(\x05\x12\x11\n\tdoom_face\x18\x05 \x01(\x05\x12\x0c\n\x04\x64oom\x18\x06 \x01(\x05\x12\x12\n\nhelp_total\x18\x07 \x01(\x05\x12\x14\n\x0chinder_total\x18\x08 \x01(\x05\x12\x1b\n\x13resolution_modifier\x18\t \x01(\x05\x12\x11\n\tadvantage\x18\n \x01(\x08\x12\x0c\n\x04harm\x18\x0b \x01(\x05\x12\x1a\n\x12\x63ondition_rerolled\x18\x0c \x01(\x08\x12=\n\x04\x66\x65\x61r\x18\r \x01(\x0e\x32*.fairroll.v1.FortuneDoomOutcome.FearEffectH\x00\x88\x01\x01\x12\x0c\n\x04hope\x18\x0e \x01(\x05\x12\x14\n\x0c\x66inal_result\x18\x0f \x01(\x05\x12\x36\n\x06result\x18\x10 \x01(\x0e\x32&.fairroll.v1.FortuneDoomOutcome.Result\x12\x11\n\x04\x62\x61nd\x18\x11 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_fearB\x07\n\x05_band\"h\n\nFearEffect\x12\x1b\n\x17\x46\x45\x41R_EFFECT_UNSPECIFIED\x10\x00\x12 \n\x1c\x46\x45\x41R_EFFECT_REROLLED_FORTUNE\x10\x01\x12\x1b\n\x17\x46\x45\x41R_EFFECT_HALVED_DOOM\x10\x02\"a\n\x06Result\x12\x16\n\x12RESULT_UNSPECIFIED\x10\x00\x12\x12\n\x0eRESULT_SUCCESS\x10\x01\x12\x12\n\x0eRESULT_FAILURE\x10\x02\x12\x17\n\x13RESULT_UNDETERMINED\x10\x03\x42\x06\n\x04rollBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1e\x66\x61irroll/v1/fortune_doom.proto\x12\x0b\x66\x61irroll.v1\x1a\x19\x66\x61irroll/v1/outcome.proto\"\xed\x04\n\x10\x46ortuneDoomCheck\x12G\n\x0fresolution_roll\x18\x01 \x01(\x0b\x32,.fairroll.v1.FortuneDoomCheck.ResolutionRollH\x00\x1aW\n\x04\x42\x61nd\x12\x15\n\x08\x61t_least\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x11\n\x04name\x18\x02 \x01(\tH\x01\x88\x01\x01\x12\x0f\n\x07success\x18\x03 \x01(\x08\x42\x0b\n\t_at_leastB\x07\n\x05_name\x1a\xc4\x02\n\x0eResolutionRoll\x12\x11\n\tattribute\x18\x01 \x01(\x05\x12\x12\n\ndifficulty\x18\x02 \x01(\x05\x12\x0c\n\x04help\x18\x03 \x03(\x05\x12\x0e\n\x06hinder\x18\x04 \x03(\x05\x12\x11\n\tadvantage\x18\x05 \x01(\x08\x12\x0c\n\x04push\x18\x06 \x01(\x08\x12\x11\n\tcondition\x18\x07 \x01(\x08\x12\x0c\n\x04\x66\x65\x61r\x18\x08 \x01(\x08\x12\x0c\n\x04hope\x18\t \x01(\x08\x12\x34\n\x03tie\x18\n \x01(\x0e\x32\'.fairroll.v1.FortuneDoomCheck.TieChoice\x12\x1e\n\x11success_threshold\x18\x0b \x01(\x05H\x00\x88\x01\x01\x12\x31\n\x05\x62\x61nds\x18\x0c \x03(\x0b\x32\".fairroll.v1.FortuneDoomCheck.BandB\x14\n\x12_success_threshold\"h\n\tTieChoice\x12\x1a\n\x16TIE_CHOICE_UNSPECIFIED\x10\x00\x12\x13\n\x0fTIE_CHOICE_DOOM\x10\x01\x12\x16\n\x12TIE_CHOICE_FORTUNE\x10\x02\x12\x12\n\x0eTIE_CHOICE_ASK\x10\x03\x42\x06\n\x04roll\"\x8e\x06\n\x12\x46ortuneDoomOutcome\x12L\n\x0fresolution_roll\x18\x01 \x01(\x0b\x32\x31.fairroll.v1.FortuneDoomOutcome.ResolutionOutcomeH\x00\x1a\xd4\x03\n\x11ResolutionOutcome\x12\x1e\n\x04\x64ice\x18\x01 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x15\n\rfortune_draws\x18\x02 \x03(\x05\x12\x12\n\ndoom_draws\x18\x03 \x03(\x05\x12\x0f\n\x07\x66ortune\x18\x04 \x01(\x05\x12\x11\n\tdoom_face\x18\x05 \x01(\x05\x12\x0c\n\x04\x64oom\x18\x06 \x01(\x05\x12\x12\n\nhelp_total\x18\x07 \x01(\x05\x12\x14\n\x0chinder_total\x18\x08 \x01(\x05\x12\x1b\n\x13resolution_modifier\x18\t \x01(\x05\x12\x11\n\tadvantage\x18\n \x01(\x08\x12\x0c\n\x04harm\x18\x0b \x01(\x05\x12\x1a\n\x12\x63ondition_rerolled\x18\x0c \x01(\x08\x12=\n\x04\x66\x65\x61r\x18\r \x01(\x0e\x32*.fairroll.v1.FortuneDoomOutcome.FearEffectH\x00\x88\x01\x01\x12\x0c\n\x04hope\x18\x0e \x01(\x05\x12\x14\n\x0c\x66inal_result\x18\x0f \x01(\x05\x12\x36\n\x06result\x18\x10 \x01(\x0e\x32&.fairroll.v1.FortuneDoomOutcome.Result\x12\x11\n\x04\x62\x61nd\x18\x11 \x01(\x05H\x01\x88\x01\x01\x42\x07\n\x05_fearB\x07\n\x05_band\"h\n\nFearEffect\x12\x1b\n\x17\x46\x45\x41R_EFFECT_UNSPECIFIED\x10\x00\x12 \n\x1c\x46\x45\x41R_EFFECT_REROLLED_FORTUNE\x10\x01\x12\x1b\n\x17\x46\x45\x41R_EFFECT_HALVED_DOOM\x10\x02\"a\n\x06Result\x12\x16\n\x12RESULT_UNSPECIFIED\x10\x00\x12\x12\n\x0eRESULT_SUCCESS\x10\x01\x12\x12\n\x0eRESULT_FAILURE\x10\x02\x12\x17\n\x13RESULT_UNDETERMINED\x10\x03\x42\x06\n\x04rollBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,19 +34,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017dev.fairroll.v1P\001Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\252\002\013Fairroll.V1'
   _globals['_FORTUNEDOOMCHECK']._serialized_start=75
-  _globals['_FORTUNEDOOMCHECK']._serialized_end=664
+  _globals['_FORTUNEDOOMCHECK']._serialized_end=696
   _globals['_FORTUNEDOOMCHECK_BAND']._serialized_start=168
-  _globals['_FORTUNEDOOMCHECK_BAND']._serialized_end=223
-  _globals['_FORTUNEDOOMCHECK_RESOLUTIONROLL']._serialized_start=226
-  _globals['_FORTUNEDOOMCHECK_RESOLUTIONROLL']._serialized_end=550
-  _globals['_FORTUNEDOOMCHECK_TIECHOICE']._serialized_start=552
-  _globals['_FORTUNEDOOMCHECK_TIECHOICE']._serialized_end=656
-  _globals['_FORTUNEDOOMOUTCOME']._serialized_start=667
-  _globals['_FORTUNEDOOMOUTCOME']._serialized_end=1449
-  _globals['_FORTUNEDOOMOUTCOME_RESOLUTIONOUTCOME']._serialized_start=768
-  _globals['_FORTUNEDOOMOUTCOME_RESOLUTIONOUTCOME']._serialized_end=1236
-  _globals['_FORTUNEDOOMOUTCOME_FEAREFFECT']._serialized_start=1238
-  _globals['_FORTUNEDOOMOUTCOME_FEAREFFECT']._serialized_end=1342
-  _globals['_FORTUNEDOOMOUTCOME_RESULT']._serialized_start=1344
-  _globals['_FORTUNEDOOMOUTCOME_RESULT']._serialized_end=1441
+  _globals['_FORTUNEDOOMCHECK_BAND']._serialized_end=255
+  _globals['_FORTUNEDOOMCHECK_RESOLUTIONROLL']._serialized_start=258
+  _globals['_FORTUNEDOOMCHECK_RESOLUTIONROLL']._serialized_end=582
+  _globals['_FORTUNEDOOMCHECK_TIECHOICE']._serialized_start=584
+  _globals['_FORTUNEDOOMCHECK_TIECHOICE']._serialized_end=688
+  _globals['_FORTUNEDOOMOUTCOME']._serialized_start=699
+  _globals['_FORTUNEDOOMOUTCOME']._serialized_end=1481
+  _globals['_FORTUNEDOOMOUTCOME_RESOLUTIONOUTCOME']._serialized_start=800
+  _globals['_FORTUNEDOOMOUTCOME_RESOLUTIONOUTCOME']._serialized_end=1268
+  _globals['_FORTUNEDOOMOUTCOME_FEAREFFECT']._serialized_start=1270
+  _globals['_FORTUNEDOOMOUTCOME_FEAREFFECT']._serialized_end=1374
+  _globals['_FORTUNEDOOMOUTCOME_RESULT']._serialized_start=1376
+  _globals['_FORTUNEDOOMOUTCOME_RESULT']._serialized_end=1473
 # @@protoc_insertion_point(module_scope)

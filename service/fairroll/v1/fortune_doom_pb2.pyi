@@ -13,10 +13,10 @@ import builtins as _builtins
 import sys
 import typing as _typing
 
-if sys.version_info >= (3, 11):
-    from typing import TypeAlias as _TypeAlias, Never as _Never
+if sys.version_info >= (3, 10):
+    from typing import TypeAlias as _TypeAlias
 else:
-    from typing_extensions import TypeAlias as _TypeAlias, Never as _Never
+    from typing_extensions import TypeAlias as _TypeAlias
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -24,9 +24,9 @@ DESCRIPTOR: _descriptor.FileDescriptor
 class FortuneDoomCheck(_message.Message):
     """A roll of Fortune and Doom.
 
-    A value outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range, before
-    anything is drawn. A policy of ASK leaves a choice to a person; where nobody can be asked it is refused with reason
-    DECISION_OPEN.
+    A value outside its range is INVALID_ARGUMENT with reason OUT_OF_RANGE, the field's path and the range; a required
+    field that is not there has reason REQUIRED. Nothing is drawn then. A policy of ASK leaves a choice to a
+    person; where nobody can be asked it is refused with reason DECISION_OPEN.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -68,23 +68,30 @@ class FortuneDoomCheck(_message.Message):
         NAME_FIELD_NUMBER: _builtins.int
         SUCCESS_FIELD_NUMBER: _builtins.int
         at_least: _builtins.int
-        """The lowest final result of this row, -1000..1000; higher than that of the row before it."""
+        """The lowest final result of this row, -1000..1000; higher than that of the row before it. Required."""
         name: _builtins.str
-        """What the row is called, 1..100 bytes."""
+        """What the row is called, 1..100 bytes of UTF-8. Required."""
         success: _builtins.bool
         """Whether the row counts as a Success. Unset: it is a Failure."""
         def __init__(
             self,
             *,
-            at_least: _builtins.int = ...,
-            name: _builtins.str = ...,
+            at_least: _builtins.int | None = ...,
+            name: _builtins.str | None = ...,
             success: _builtins.bool = ...,
         ) -> None: ...
-        _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+        _HasFieldArgType: _TypeAlias = _typing.Literal["_at_least", b"_at_least", "_name", b"_name", "at_least", b"at_least", "name", b"name"]  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least", b"at_least", "name", b"name", "success", b"success"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["_at_least", b"_at_least", "_name", b"_name", "at_least", b"at_least", "name", b"name", "success", b"success"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
-        def WhichOneof(self, oneof_group: _Never) -> None: ...
+        _WhichOneofReturnType__at_least: _TypeAlias = _typing.Literal["at_least"]  # noqa: Y015
+        _WhichOneofArgType__at_least: _TypeAlias = _typing.Literal["_at_least", b"_at_least"]  # noqa: Y015
+        _WhichOneofReturnType__name: _TypeAlias = _typing.Literal["name"]  # noqa: Y015
+        _WhichOneofArgType__name: _TypeAlias = _typing.Literal["_name", b"_name"]  # noqa: Y015
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__at_least) -> _WhichOneofReturnType__at_least | None: ...
+        @_typing.overload
+        def WhichOneof(self, oneof_group: _WhichOneofArgType__name) -> _WhichOneofReturnType__name | None: ...
 
     @_typing.final
     class ResolutionRoll(_message.Message):

@@ -158,9 +158,9 @@ class MeidlandsCheck(_message.Message):
         pool: _builtins.int
         """The rank of its pool, 0..7 dice; 0 is rolled as one die with 3 off the modifiers. Required."""
         name: _builtins.str
-        """Its name, 1..100 bytes of UTF-8; labels its draws. Unset: `attacker` or `defender`."""
+        """Its name, 1..100 bytes of UTF-8, other than the other side's; labels its draws. Unset: `attacker` or `defender`."""
         exchange: _builtins.int
-        """Dice exchanged for at 4 points each: above 0 dice gained, below 0 dice given up. The pool must stay at 1..7."""
+        """Dice exchanged for at 4 points each, -6..6: above 0 dice gained, below 0 dice given up. The pool must stay at 1..7."""
         rerolls: Global___MeidlandsCheck.RerollPolicy.ValueType
         """How it uses its bonuses. Unset: GREEDY."""
         penalties: Global___MeidlandsCheck.PenaltyPolicy.ValueType
