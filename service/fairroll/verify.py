@@ -8,10 +8,11 @@ not read again from anywhere.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from re import ASCII
 from re import compile as compile_pattern
-from typing import Any
+from typing import Any, NamedTuple
 
 from fairroll import ecvrf, hashing
 from fairroll.bundle import Bundle
@@ -30,6 +31,7 @@ from fairroll.trust import TrustFile
 from fairroll.v1 import roll_pb2
 from fairroll_rules.errors import RuleError
 from fairroll_rules.limits import MAX_DRAWS
+from fairroll_rules.resolve import Resolved
 from fairroll_rules.systems import systems
 
 _ENGINE = compile_pattern(r"([a-z0-9_]+)/[1-9][0-9]{0,8}", ASCII)
@@ -70,6 +72,13 @@ class StepTaken:
         return STEP_NAMES[self.step]
 
 
+class Rolled(NamedTuple):
+    """A check that was recomputed, of any system, and what it resolved to."""
+
+    check: Any
+    resolved: Resolved
+
+
 @dataclass(frozen=True, slots=True)
 class Verified:
     """What was verified.
@@ -80,7 +89,7 @@ class Verified:
         digest: what other records call the receipt, 64 hex digits.
         session_id: 32 bytes.
         request_digest: what "the same request" means, 64 hex digits.
-        texts: the outcomes in words; only of checks that were recomputed.
+        rolled: each check with what it resolved to; None where its engine does not run here.
         key_list: by which it was judged.
         development: whether a key of it proves nothing.
         revoked: whether it stands only because the auditor had saved its digest.
@@ -91,7 +100,7 @@ class Verified:
     digest: str
     session_id: bytes
     request_digest: str
-    texts: tuple[roll_pb2.OutcomeText, ...]
+    rolled: tuple[Rolled | None, ...]
     key_list: KeyList
     development: bool
     revoked: bool
@@ -102,6 +111,19 @@ class Verified:
     def complete(self) -> bool:
         """Whether every step held: only then is the outcome verified, and not the draws alone."""
         return all(taken.held for taken in self.steps)
+
+    @property
+    def previewed(self) -> bool:
+        """Whether it answers decisions, and nothing kept the decider from seeing what each answer would give."""
+        return is_answer(self.record.request) and self.record.guard_mode == roll_pb2.GUARD_MODE_NONE
+
+    @property
+    def texts(self) -> tuple[roll_pb2.OutcomeText, ...]:
+        """The outcomes in words, made when asked for; empty ones of checks that were not recomputed."""
+        return tuple(
+            roll_pb2.OutcomeText() if each is None else text_message(*each, previewed=self.previewed)
+            for each in self.rolled
+        )
 
 
 def verify(
@@ -144,14 +166,25 @@ def verification(
         VerificationError: a step does not hold.
         KeyFileError: the trust file cannot be used.
     """
+    # 0. The key list, under the pinned root key and no older than one seen before.
+    keys = judge_key_list(bundle.key_list, root_public_key, key_list, trust)
+    return (yield from verification_by(keys, bundle, saved=saved, known=known))
+
+
+def verification_by(
+    keys: KeyList,
+    bundle: Bundle,
+    *,
+    saved: Collection[str] = (),
+    known: dict[Envelope, Parent] | None = None,
+) -> Generator[StepTaken, None, Verified]:
+    """Verify one receipt by a key list of which step 0 held, as `verification` does."""
     taken: list[StepTaken] = []
 
     def take(step: Step, detail: str, *, held: bool = True) -> StepTaken:
         taken.append(StepTaken(step, detail, held))
         return taken[-1]
 
-    # 0. The key list, under the pinned root key and no older than one seen before.
-    keys = judge_key_list(bundle.key_list, root_public_key, key_list, trust)
     yield take(Step.KEY_LIST, f"version {keys.list_version} of {keys.origin}")
 
     # 1 to 7.
@@ -161,22 +194,21 @@ def verification(
     known[bundle.envelope] = Parent(signed.digest, record)
 
     # 8. The engine gives the same draws and outcomes; an answer's draws and decisions go on from its chain's.
-    texts, unjudged = _judge_outcomes(signed, bundle.chain, keys, saved, known)
-    yield take(Step.RULES, unjudged or f"{len(texts)} outcomes recomputed", held=not unjudged)
+    rolled, unjudged = _judge_outcomes(signed, bundle.chain, keys, saved, known)
+    yield take(Step.RULES, unjudged or f"{len(rolled)} outcomes recomputed", held=not unjudged)
 
-    previewed = is_answer(record.request) and record.guard_mode == roll_pb2.GUARD_MODE_NONE
-    return Verified(
+    verified = Verified(
         steps=tuple(taken),
         record=record,
         digest=signed.digest,
         session_id=signed.session_id,
         request_digest=request_digest(signed.session_id, record.request).hex(),
-        texts=texts,
+        rolled=rolled,
         key_list=keys,
         development=signed.development,
         revoked=signed.revoked,
-        rests_on=(*RESTS_ON, PREVIEWED) if previewed else RESTS_ON,
     )
+    return replace(verified, rests_on=(*RESTS_ON, PREVIEWED)) if verified.previewed else verified
 
 
 @dataclass(frozen=True, slots=True)
@@ -384,15 +416,14 @@ def _judge_outcomes(
     keys: KeyList,
     saved: Collection[str],
     known: dict[Envelope, Parent],
-) -> tuple[tuple[roll_pb2.OutcomeText, ...], str]:
-    """Return the outcomes in words, and why not every one of them can be judged here; empty where each was."""
+) -> tuple[tuple[Rolled | None, ...], str]:
+    """Return what the checks resolved to, and why not every one of them can be judged; empty where each was."""
     record = signed.record
     if is_answer(record.request):
         return _judge_answer(signed, chain, keys, saved, known) if chain else ((), "not checked: parent missing")
     if chain:
         raise VerificationError(Step.RULES, "CHAIN_DIFFERS", "the receipt continues none", field="chain")
-    texts = tuple(_recompute(record, signed.beta))
-    return texts, _unknown_engines(record)
+    return tuple(_recompute(record, signed.beta)), _unknown_engines(record)
 
 
 def _judge_answer(
@@ -401,7 +432,7 @@ def _judge_answer(
     keys: KeyList,
     saved: Collection[str],
     known: dict[Envelope, Parent],
-) -> tuple[tuple[roll_pb2.OutcomeText, ...], str]:
+) -> tuple[tuple[Rolled | None, ...], str]:
     """Follow the chain of an answer, every receipt of it through steps 1 to 7, and run the roll in its segments."""
     record, recorded = signed.record, signed.record.outcomes[0]
     for index, envelope in enumerate(chain):
@@ -424,7 +455,7 @@ def _judge_answer(
     except RequestError as error:
         raise _at(Step.RULES, error) from error
     _require_same(outcome_message(roll.check, resolved), recorded, "outcomes[0]")
-    return (text_message(roll.check, resolved, previewed=record.guard_mode == roll_pb2.GUARD_MODE_NONE),), ""
+    return (Rolled(roll.check, resolved),), ""
 
 
 def _judge_parent(envelope: Envelope, index: int, keys: KeyList, saved: Collection[str]) -> Parent:
@@ -449,12 +480,13 @@ def _unknown_engines(record: roll_pb2.RollRecord) -> str:
     return f"not recomputed: this verifier has no engine {', '.join(unknown)}" if unknown else ""
 
 
-def _engines() -> set[str]:
-    return {engine_of(name) for name in systems()}
+@cache
+def _engines() -> frozenset[str]:
+    return frozenset(engine_of(name) for name in systems())
 
 
-def _recompute(record: roll_pb2.RollRecord, beta: bytes) -> Iterable[roll_pb2.OutcomeText]:
-    """Compare every outcome whose engine runs here; yield each in words, without any where it does not."""
+def _recompute(record: roll_pb2.RollRecord, beta: bytes) -> Iterable[Rolled | None]:
+    """Compare every outcome whose engine runs here; yield what each resolved to, None where it does not."""
     draws = 0
     engines = _engines()
     for index, (message, recorded) in enumerate(zip(record.request.checks, record.outcomes, strict=True)):
@@ -462,7 +494,7 @@ def _recompute(record: roll_pb2.RollRecord, beta: bytes) -> Iterable[roll_pb2.Ou
         if recorded.engine in engines:
             yield _compare(message, recorded, beta, index, draws)
         else:
-            yield roll_pb2.OutcomeText()
+            yield None
         draws += len(recorded.draws)
 
 
@@ -472,16 +504,14 @@ def _check_engine(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, inde
         raise _differs(index, "engine", "the engine is not one of the check's system")
 
 
-def _compare(
-    message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, beta: bytes, index: int, draws: int
-) -> roll_pb2.OutcomeText:
+def _compare(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, beta: bytes, index: int, draws: int) -> Rolled:
     check = _read_check(message, index)
     try:
         resolved = resolve_check(check, beta, index, draws)
     except RuleError as error:
         raise _differs(index, "", f"the engine refuses the check: {error.message}") from error
     _require_same(outcome_message(check, resolved), recorded, f"outcomes[{index}]")
-    return text_message(check, resolved)
+    return Rolled(check, resolved)
 
 
 def _require_same(computed: roll_pb2.CheckOutcome, recorded: roll_pb2.CheckOutcome, where: str) -> None:

@@ -14,9 +14,9 @@ from fairroll.bundle import MAX_CHAIN, Bundle
 from fairroll.chain import Parent, is_answer
 from fairroll.envelope import Envelope
 from fairroll.errors import FairrollError, VerificationError
-from fairroll.hashing import NO_PREVIOUS
 from fairroll.levels import NOTHING_KEPT, Facts, Level, Mine
 from fairroll.receipt import parse_record
+from fairroll.session_order import Finding, Place, order_findings
 from fairroll.trust import TrustFile
 from fairroll.v1 import roll_pb2, session_pb2
 from fairroll.verify import StepTaken, Verified, verification
@@ -39,21 +39,6 @@ class Judged:
     steps: tuple[StepTaken, ...] = ()
     verified: Verified | None = None
     error: FairrollError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """What is wrong with a session, though each receipt may hold.
-
-    Attributes:
-        reason: as in docs/errors.md.
-        seq: where.
-        message: a sentence for people.
-    """
-
-    reason: str
-    seq: int
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +185,7 @@ def _report(
     session = ordered[0].record.session
     requests = ((each.record.request.seq, each.request_digest) for each in ordered)
     kept = (Finding(*difference) for difference in mine.differences(session, requests))
-    findings = (*_seq_findings(ordered), *_link_findings(ordered), *_branches(answers), *_after_close(ordered), *kept)
+    findings = (*order_findings(map(_place, ordered)), *_branches(answers), *kept)
     open_decisions = tuple(
         OpenDecision(seq, decision)
         for each in ordered
@@ -230,6 +215,11 @@ def _report(
     )
 
 
+def _place(each: Verified) -> Place:
+    request = each.record.request
+    return Place(request.seq, each.digest, request.previous, each.request_digest, request.close)
+
+
 def _answers(ordered: Sequence[Verified], records: Mapping[str, roll_pb2.RollRecord]) -> dict[int, list[Verified]]:
     """Return the answers to the pending record of each seq, whichever digest they name; chains hold answers too."""
     answers: dict[int, list[Verified]] = {}
@@ -240,34 +230,6 @@ def _answers(ordered: Sequence[Verified], records: Mapping[str, roll_pb2.RollRec
     return answers
 
 
-def _seq_findings(ordered: Sequence[Verified]) -> Iterable[Finding]:
-    expected = 0
-    for each in ordered:
-        seq = each.record.request.seq
-        if seq < expected:
-            same = [other for other in ordered if other.record.request.seq == seq]
-            if len({other.request_digest for other in same}) > 1:
-                message = f"seq {seq} was used by two requests: the operator signed both"
-            else:
-                message = f"seq {seq} has two receipts for one request"
-            yield Finding("SEQ_TWICE", seq, message)
-        elif seq > expected:
-            gap = f"seq {expected}" if seq == expected + 1 else f"seqs {expected} to {seq - 1}"
-            yield Finding("SEQ_MISSING", expected, f"there is no receipt of {gap}")
-        expected = seq + 1
-
-
-def _link_findings(ordered: Sequence[Verified]) -> Iterable[Finding]:
-    digests: dict[int, set[str]] = {}
-    for each in ordered:
-        digests.setdefault(each.record.request.seq, set()).add(each.digest)
-    for each in ordered:
-        seq, previous = each.record.request.seq, each.record.request.previous
-        before = digests.get(seq - 1, {NO_PREVIOUS} if seq == 0 else set())
-        if before and previous not in before:
-            yield Finding("PREVIOUS_DIFFERS", seq, f"seq {seq} names another receipt than that of seq {seq - 1}")
-
-
 def _branches(answers: Mapping[int, Sequence[Verified]]) -> Iterable[Finding]:
     for seq, given in answers.items():
         if len(given) > 1:
@@ -275,11 +237,3 @@ def _branches(answers: Mapping[int, Sequence[Verified]]) -> Iterable[Finding]:
             yield Finding(
                 "BRANCH", seq, f"the pending receipt of seq {seq} was answered {len(given)} times: at seq {at}"
             )
-
-
-def _after_close(ordered: Sequence[Verified]) -> Iterable[Finding]:
-    closed = min((each.record.request.seq for each in ordered if each.record.request.close), default=None)
-    for each in ordered:
-        seq = each.record.request.seq
-        if closed is not None and seq > closed:
-            yield Finding("AFTER_CLOSE", seq, f"the session was closed at seq {closed}")

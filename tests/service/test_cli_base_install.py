@@ -46,6 +46,7 @@ def commands(house: Operator) -> list[list[str]]:
     """A command line of each command that needs no service."""
     return [
         ["verify", str(house.folder.parent / "receipt.json"), "--root", str(house.root)],
+        ["audit", str(house.folder.parent / "receipt.json"), "--root", str(house.root)],
         ["parse", "4d6kh3"],
         ["resolve", '{"crossroads":{"skillRoll":{"statistic":2}}}', "--faces", "5,4,3"],
         ["systems"],

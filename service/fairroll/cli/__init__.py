@@ -20,6 +20,7 @@ COMMANDS = {
     "offer": "show a session before anybody opens, and open it: what level L1 needs",
     "chain": "give values of a co-seed chain of one's own, each for one request: what level L3 needs",
     "verify": "verify receipts offline, step by step",
+    "audit": "verify any number of receipts and sessions, and report",
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
     "systems": "list the systems, their rolls and fields",

@@ -115,7 +115,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--saved",
-        type=_digest,
+        type=read_digest,
         action="append",
         default=[],
         metavar="DIGEST",
@@ -129,7 +129,7 @@ def run(options: argparse.Namespace) -> int:
     """Verify each receipt and report on it."""
     judge = Judge(
         read_root_key(options.root),
-        None if options.keys is None else _key_list(options.keys),
+        None if options.keys is None else key_list_of(options.keys),
         None if options.trust is None else TrustFile(options.trust),
         options.saved,
     )
@@ -171,14 +171,24 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
     return max([EXIT_GOOD if good else EXIT_NO, *(report.exit_code for report in reports)])
 
 
-def _key_list(name: str) -> Envelope:
+def key_list_of(name: str) -> Envelope:
+    """Read a signed key list from a file that a person named.
+
+    Raises:
+        KeyFileError: it cannot be read, or is none.
+    """
     try:
         return parse_key_list(read_file(name))
     except RequestError as error:
         raise KeyFileError("KEY_LIST_UNREADABLE", f"{name} is no signed key list", field=error.field) from error
 
 
-def _digest(text: str) -> str:
+def read_digest(text: str) -> str:
+    """Read a digest as an argument.
+
+    Raises:
+        argparse.ArgumentTypeError: it is not written as one.
+    """
     if not re.fullmatch("[0-9a-f]{64}", text):
         raise argparse.ArgumentTypeError("a digest is 64 lower-case hex digits")
     return text

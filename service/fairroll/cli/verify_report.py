@@ -104,13 +104,14 @@ def _verified_lines(verified: Verified) -> Iterable[str]:
     if verified.revoked:
         yield "  REVOKED KEY: the receipt stands only because you saved its digest before."
     yield f"  origin {session.origin}, tenant {session.tenant}, table {session.table}, seq {request.seq}"
+    texts = verified.texts
     for index, outcome in enumerate(verified.record.outcomes):
         check = request.checks[index] if index < len(request.checks) else roll_pb2.Check()
         named = "".join(f", {name}" for name in (check.actor, check.label) if name)
         yield f"  check {index + 1}: {outcome.engine}{named}"
         yield f"    dice  {_dice(outcome.draws)}"
-        if index < len(verified.texts):
-            yield from (f"    {line}" for line in verified.texts[index].plain.splitlines())
+        if index < len(texts):
+            yield from (f"    {line}" for line in texts[index].plain.splitlines())
 
 
 def _dice(draws: Iterable[roll_pb2.Draw]) -> str:
