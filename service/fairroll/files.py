@@ -29,7 +29,7 @@ def create(path: Path, content: bytes, mode: int = PRIVATE_FILE_MODE) -> None:
             file.write(content)
             os.fsync(file.fileno())
     except FileExistsError as error:
-        raise KeyFileError("FILE_EXISTS", f"{path.name} exists and is left as it is", field=path.name) from error
+        raise _exists(path) from error
     except OSError as error:
         raise _failed("FILE_NOT_WRITTEN", path, error) from error
 
@@ -147,6 +147,16 @@ def require_writable(path: Path) -> None:
         raise _failed("FILE_NOT_WRITTEN", path, error) from error
 
 
+def require_absent(path: Path) -> None:
+    """Refuse a file that exists, before there is something to lose that would be written there.
+
+    Raises:
+        KeyFileError: FILE_EXISTS.
+    """
+    if path.exists():
+        raise _exists(path)
+
+
 def _refuse_exposed(path: Path, status: os.stat_result) -> None:
     own = status.st_uid == os.geteuid()
     forbidden = 0o077 if own else 0o037
@@ -172,6 +182,10 @@ def make_private_directory(path: Path) -> None:
         raise _failed("DIRECTORY_NOT_MADE", path, error) from error
     if mode & 0o077:
         raise KeyFileError("DIRECTORY_EXPOSED", f"{path.name} is open to others", field=path.name, value=f"{mode:04o}")
+
+
+def _exists(path: Path) -> KeyFileError:
+    return KeyFileError("FILE_EXISTS", f"{path.name} exists and is left as it is", field=path.name)
 
 
 def _failed(reason: str, path: Path, error: OSError) -> KeyFileError:

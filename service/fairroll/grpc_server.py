@@ -21,6 +21,7 @@ from fairroll.guard import guarded
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.reasons import Code
+from fairroll.sealed import sealing
 from fairroll.stream_items import answer_item
 from fairroll.v1.roll_pb2 import RollRequest
 from fairroll.v1.service_pb2 import (
@@ -29,6 +30,7 @@ from fairroll.v1.service_pb2 import (
     GetLimitsRequest,
     ListSystemsRequest,
     ParseNotationRequest,
+    SealRollRequest,
     StreamRollsRequest,
     StreamRollsResponse,
     VerifyReceiptRequest,
@@ -72,6 +74,7 @@ class GrpcDoor(grpc.GenericRpcHandler):
         self._callers = callers
         unary = {
             "Roll": self._unary("Roll", RollRequest, self._roll),
+            "SealRoll": self._unary("SealRoll", SealRollRequest, sealing(self._roll)),
             "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _known(roller.verify_receipt)),
             "VerifySession": self._unary("VerifySession", VerifySessionRequest, _aside(roller.verify_session)),
             "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, _known(roller.parse_notation)),

@@ -91,7 +91,7 @@ def parse_kept(text: bytes, name: str) -> Kept:
         if len(entropy) != hashing.HASH_BYTES:
             raise RequestError("CONTRIBUTION_LENGTH", "entropy has 32 bytes", field="kept.entropy")
         offer = parts["offer"]
-        message = None if offer is None else json_codec.from_value(session_pb2.Offer, offer)
+        message = None if offer is None else json_codec.loads(session_pb2.Offer, strict_json.to_text(offer))
         return Kept(entropy, None if message is None else read_offer(message))
     except RequestError as error:
         raise KeyFileError("KEPT_FILE_INVALID", f"{name} is no file of `fairroll offer draw`", field=name) from error

@@ -25,6 +25,7 @@ from fairroll.metrics import UNKNOWN_METHOD
 from fairroll.problems import plain_problem, problem_response
 from fairroll.reasons import HTTP, Code
 from fairroll.rest_stream import LINES_TYPE, StreamedRolls
+from fairroll.sealed import sealing
 from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def make_app(
     roll = guarded(roller, guard)
 
     post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
+    post("/v1/rolls:seal", "SealRoll", service_pb2.SealRollRequest, sealing(roll))
     add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics, callers))
     post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, known(roller.verify_receipt))
     post("/v1/sessions:verify", "VerifySession", service_pb2.VerifySessionRequest, aside(roller.verify_session))

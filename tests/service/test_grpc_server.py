@@ -25,12 +25,14 @@ from fairroll.v1.service_pb2 import (
     GetLimitsRequest,
     ListSystemsRequest,
     ParseNotationRequest,
+    SealRollRequest,
     StreamRollsRequest,
     StreamRollsResponse,
     VerifyReceiptRequest,
     VerifySessionRequest,
 )
 from fairroll.v1.service_pb2_grpc import RollServiceStub
+from fairroll.v1.session_pb2 import Session
 from tests.service.grpc_door import (
     ROLL,
     STREAM_ROLLS,
@@ -55,6 +57,7 @@ def test_every_call_of_the_contract_has_a_handler(door: RunningDoor) -> None:
     with door.channel() as channel:
         stub = RollServiceStub(channel)
         assert stub.Roll(RollRequest(request_id="a")).digest == "a"
+        assert stub.SealRoll(SealRollRequest(roll=RollRequest(session=Session(table="t")))).digest == ""
         assert stub.VerifyReceipt(VerifyReceiptRequest()).level == "L0"
         assert stub.VerifySession(VerifySessionRequest()).verified is True
         parse = ParseNotationRequest()

@@ -214,7 +214,15 @@ def test_a_beacon_round_that_exists_already_is_not_opened_for(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "text", [b"", b"{}", b'{"entropy":"QUJD","offer":null}', b'{"entropy":"","offer":[]}', b"\xff"]
+    "text",
+    [
+        b"",
+        b"{}",
+        b'{"entropy":"QUJD","offer":null}',
+        b'{"entropy":"' + b"A" * 43 + b'=","offer":{"table":1}}',
+        b'{"entropy":"","offer":[]}',
+        b"\xff",
+    ],
 )
 def test_a_file_that_is_none_is_named(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "ann.json"

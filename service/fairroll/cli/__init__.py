@@ -17,6 +17,8 @@ COMMANDS = {
     "serve": "start the service",
     "roll": "ask a running service for a roll and print the dice",
     "decide": "answer the decisions that wait in a bundle",
+    "seal": "roll, and tell the digest of the receipt alone",
+    "open": "show the receipt of a roll that was sealed",
     "offer": "show a session before anybody opens, and open it: what level L1 needs",
     "chain": "give values of a co-seed chain of one's own, each for one request: what level L3 needs",
     "verify": "verify receipts offline, step by step",

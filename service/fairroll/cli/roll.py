@@ -22,6 +22,7 @@ from fairroll.envelope import envelope_of
 from fairroll.errors import RequestError, ServiceError, WrongUseError
 from fairroll.hashing import HASH_BYTES
 from fairroll.receipt import parse_record
+from fairroll.sealed_file import find_sealed
 from fairroll.session_message import read_session
 from fairroll.strict_json import to_base64, to_text
 from fairroll.v1 import roll_pb2, session_pb2
@@ -49,6 +50,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare what to roll, where, and what to keep."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
+    add_request_options(parser)
+    parser.add_argument("--announce", type=Path, metavar="FILE", help="write the request for all to see; roll nothing")
+    parser.add_argument("--close", action="store_true", help="close the session: its last receipt, without checks")
+    parser.add_argument("--request-id", default="", help="names a one-off, so that a retry gives the same bytes")
+    parser.add_argument(
+        "--ask",
+        action="store_true",
+        help="answer decisions at the prompt; policies that are not given ask, and without --table a new one is made",
+    )
+    parser.add_argument("--save", type=Path, metavar="FILE", help="write the bundle: envelope, chain, signed key list")
+    parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
+
+
+def add_request_options(parser: argparse.ArgumentParser) -> None:
+    """Declare what to roll, in which session, and where."""
     parser.add_argument(
         "what",
         nargs="*",
@@ -63,33 +79,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cite", action="append", default=[], metavar="DIGEST", help="another receipt that the roll builds on"
     )
-    parser.add_argument("--table", default="", help="the session's table; without it the roll is a one-off")
+    parser.add_argument("--table", default="", help="the session's table; without it the roll has a session of its own")
     parser.add_argument("--session", metavar="FILE", help="the session, as `fairroll offer check --session` wrote it")
     parser.add_argument(
-        "--after", metavar="BUNDLE", help="the receipt before this one: gives session, seq and previous"
+        "--after",
+        metavar="BUNDLE",
+        help="the receipt, or sealed roll, before this one: gives session, seq and previous",
     )
     parser.add_argument(
         "--request", metavar="FILE", help="send this request, as --announce wrote it, and nothing else that is named"
     )
-    parser.add_argument("--announce", type=Path, metavar="FILE", help="write the request for all to see; roll nothing")
     add_reveal(parser)
-    parser.add_argument("--close", action="store_true", help="close the session: its last receipt, without checks")
     parser.add_argument("--vrf-key-id", default="", help="the session's VRF key, required when seq is above 0")
     parser.add_argument("--seq", type=int, default=0, help="the roll's number in its session")
     parser.add_argument("--previous", default="", help="the digest of the receipt before, required when seq is above 0")
-    parser.add_argument("--request-id", default="", help="names a one-off, so that a retry gives the same bytes")
-    parser.add_argument(
-        "--ask",
-        action="store_true",
-        help="answer decisions at the prompt; policies that are not given ask, and without --table a new one is made",
-    )
     parser.add_argument(
         "--server",
         default=default_server(),
         help=f"the service's REST address; otherwise FAIRROLL_SERVER, or {DEFAULT_SERVER}",
     )
-    parser.add_argument("--save", type=Path, metavar="FILE", help="write the bundle: envelope, chain, signed key list")
-    parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
+    parser.set_defaults(close=False, request_id="", ask=False)
 
 
 def add_reveal(parser: argparse.ArgumentParser) -> None:
@@ -111,7 +120,7 @@ def default_server() -> str:
 
 def run(options: argparse.Namespace) -> int:
     """Roll, print, ask, save."""
-    request = _request(options)
+    request = request_of(options)
     if options.announce is not None:
         announce(options.announce, request, as_json=options.json)
         return EXIT_GOOD
@@ -194,7 +203,12 @@ def announce(path: Path, request: dict[str, Any], *, as_json: bool) -> None:
         print_lines([f"announced {path}"])
 
 
-def _request(options: argparse.Namespace) -> dict[str, Any]:
+def request_of(options: argparse.Namespace) -> dict[str, Any]:
+    """Return the request that a command line names.
+
+    Raises:
+        FairrollError: it names none, or a file that holds none.
+    """
     reveals = {"reveals": options.reveal} if options.reveal else {}
     if options.request is not None:
         announced = json_codec.loads(roll_pb2.RollRequest, read_file(options.request))
@@ -225,14 +239,15 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _following(name: str) -> dict[str, Any]:
-    """Return what a request says of its place: that after a receipt."""
-    envelope = parse_receipt(read_file(name)).envelope
-    record = parse_record(envelope.payload)
-    return {
-        "session": json_codec.to_value(record.session),
-        "seq": str(record.request.seq + 1),
-        "previous": envelope.digest,
-    }
+    """Return what a request says of its place: that after a receipt, or after a roll that is still sealed."""
+    sealed = None if name == "-" else find_sealed(Path(name))
+    if sealed is not None:
+        session, seq, digest = sealed.request.session, sealed.request.seq, sealed.digest
+    else:
+        envelope = parse_receipt(read_file(name)).envelope
+        record = parse_record(envelope.payload)
+        session, seq, digest = record.session, record.request.seq, envelope.digest
+    return {"session": json_codec.to_value(session), "seq": str(seq + 1), "previous": digest}
 
 
 def _reveal(text: str) -> str:

@@ -120,6 +120,62 @@ class StreamRollsResponse(_message.Message):
 Global___StreamRollsResponse: _TypeAlias = StreamRollsResponse  # noqa: Y015
 
 @_typing.final
+class SealRollRequest(_message.Message):
+    """A roll to seal."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    ROLL_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def roll(self) -> _roll_pb2.RollRequest:
+        """The roll, with a session. Required."""
+
+    def __init__(
+        self,
+        *,
+        roll: _roll_pb2.RollRequest | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["roll", b"roll"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["roll", b"roll"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SealRollRequest: _TypeAlias = SealRollRequest  # noqa: Y015
+
+@_typing.final
+class SealRollResponse(_message.Message):
+    """A sealed roll, as everybody may see it."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIGEST_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
+    SEQ_FIELD_NUMBER: _builtins.int
+    digest: _builtins.str
+    """The digest of the receipt, 64 lower-case hex digits; the next request of the session names it as `previous`."""
+    seq: _builtins.int
+    """The roll's number in the session."""
+    @_builtins.property
+    def session(self) -> _session_pb2.Session:
+        """The session as it is used: the request that opens the seal names it so."""
+
+    def __init__(
+        self,
+        *,
+        digest: _builtins.str = ...,
+        session: _session_pb2.Session | None = ...,
+        seq: _builtins.int = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["session", b"session"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "seq", b"seq", "session", b"session"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___SealRollResponse: _TypeAlias = SealRollResponse  # noqa: Y015
+
+@_typing.final
 class VerifyReceiptRequest(_message.Message):
     """A receipt to verify."""
 

@@ -51,6 +51,11 @@ class RollServiceStub:
                 request_serializer=fairroll_dot_v1_dot_service__pb2.StreamRollsRequest.SerializeToString,
                 response_deserializer=fairroll_dot_v1_dot_service__pb2.StreamRollsResponse.FromString,
                 _registered_method=True)
+        self.SealRoll = channel.unary_unary(
+                '/fairroll.v1.RollService/SealRoll',
+                request_serializer=fairroll_dot_v1_dot_service__pb2.SealRollRequest.SerializeToString,
+                response_deserializer=fairroll_dot_v1_dot_service__pb2.SealRollResponse.FromString,
+                _registered_method=True)
         self.VerifyReceipt = channel.unary_unary(
                 '/fairroll.v1.RollService/VerifyReceipt',
                 request_serializer=fairroll_dot_v1_dot_service__pb2.VerifyReceiptRequest.SerializeToString,
@@ -107,6 +112,18 @@ class RollServiceServicer:
         """Resolves many requests over one connection, in order, at most 32 in flight. REST: POST /v1/rolls:stream.
 
         A bad item is answered with its status and does not end the stream.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
+    def SealRoll(self, request, context):
+        """Rolls, and tells the digest of the receipt alone: the receipt is Roll's answer to the same request, later. REST: POST
+        /v1/rolls:seal.
+
+        Nothing is kept for it: whoever can call as this tenant can open it, too, if they know the request. Without a guard
+        any request of that session and seq tells the dice. Errors are those of Roll, with paths below `roll`.
+        INVALID_ARGUMENT: there is no session, so that the same request later would be another roll.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -176,6 +193,11 @@ def add_RollServiceServicer_to_server(servicer, server):
                     servicer.StreamRolls,
                     request_deserializer=fairroll_dot_v1_dot_service__pb2.StreamRollsRequest.FromString,
                     response_serializer=fairroll_dot_v1_dot_service__pb2.StreamRollsResponse.SerializeToString,
+            ),
+            'SealRoll': grpc.unary_unary_rpc_method_handler(
+                    servicer.SealRoll,
+                    request_deserializer=fairroll_dot_v1_dot_service__pb2.SealRollRequest.FromString,
+                    response_serializer=fairroll_dot_v1_dot_service__pb2.SealRollResponse.SerializeToString,
             ),
             'VerifyReceipt': grpc.unary_unary_rpc_method_handler(
                     servicer.VerifyReceipt,
@@ -268,6 +290,33 @@ class RollService:
             '/fairroll.v1.RollService/StreamRolls',
             fairroll_dot_v1_dot_service__pb2.StreamRollsRequest.SerializeToString,
             fairroll_dot_v1_dot_service__pb2.StreamRollsResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def SealRoll(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/fairroll.v1.RollService/SealRoll',
+            fairroll_dot_v1_dot_service__pb2.SealRollRequest.SerializeToString,
+            fairroll_dot_v1_dot_service__pb2.SealRollResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -52,6 +52,14 @@ class RollServiceStub:
 
     A bad item is answered with its status and does not end the stream.
     """
+    SealRoll: _grpc.UnaryUnaryMultiCallable[_service_pb2.SealRollRequest, _service_pb2.SealRollResponse]
+    """Rolls, and tells the digest of the receipt alone: the receipt is Roll's answer to the same request, later. REST: POST
+    /v1/rolls:seal.
+
+    Nothing is kept for it: whoever can call as this tenant can open it, too, if they know the request. Without a guard
+    any request of that session and seq tells the dice. Errors are those of Roll, with paths below `roll`.
+    INVALID_ARGUMENT: there is no session, so that the same request later would be another roll.
+    """
     VerifyReceipt: _grpc.UnaryUnaryMultiCallable[_service_pb2.VerifyReceiptRequest, _service_pb2.VerifyReceiptResponse]
     """Verifies one receipt in numbered steps, for those who cannot run the offline verifier. REST: POST
     /v1/rolls:verify.
@@ -101,6 +109,14 @@ class RollServiceAsyncStub(RollServiceStub):
     """Resolves many requests over one connection, in order, at most 32 in flight. REST: POST /v1/rolls:stream.
 
     A bad item is answered with its status and does not end the stream.
+    """
+    SealRoll: _aio.UnaryUnaryMultiCallable[_service_pb2.SealRollRequest, _service_pb2.SealRollResponse]  # type: ignore[assignment]
+    """Rolls, and tells the digest of the receipt alone: the receipt is Roll's answer to the same request, later. REST: POST
+    /v1/rolls:seal.
+
+    Nothing is kept for it: whoever can call as this tenant can open it, too, if they know the request. Without a guard
+    any request of that session and seq tells the dice. Errors are those of Roll, with paths below `roll`.
+    INVALID_ARGUMENT: there is no session, so that the same request later would be another roll.
     """
     VerifyReceipt: _aio.UnaryUnaryMultiCallable[_service_pb2.VerifyReceiptRequest, _service_pb2.VerifyReceiptResponse]  # type: ignore[assignment]
     """Verifies one receipt in numbered steps, for those who cannot run the offline verifier. REST: POST
@@ -160,6 +176,20 @@ class RollServiceServicer(metaclass=_abc_1.ABCMeta):
         """Resolves many requests over one connection, in order, at most 32 in flight. REST: POST /v1/rolls:stream.
 
         A bad item is answered with its status and does not end the stream.
+        """
+
+    @_abc_1.abstractmethod
+    def SealRoll(
+        self,
+        request: _service_pb2.SealRollRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_service_pb2.SealRollResponse, _abc.Awaitable[_service_pb2.SealRollResponse]]:
+        """Rolls, and tells the digest of the receipt alone: the receipt is Roll's answer to the same request, later. REST: POST
+        /v1/rolls:seal.
+
+        Nothing is kept for it: whoever can call as this tenant can open it, too, if they know the request. Without a guard
+        any request of that session and seq tells the dice. Errors are those of Roll, with paths below `roll`.
+        INVALID_ARGUMENT: there is no session, so that the same request later would be another roll.
         """
 
     @_abc_1.abstractmethod
