@@ -3,6 +3,7 @@
 import json
 from dataclasses import dataclass
 from pathlib import Path
+from shutil import copy
 
 import pytest
 
@@ -173,6 +174,18 @@ def test_an_owner_gives_nothing_for_what_was_not_offered_or_not_shown(game: Game
         assert (refused.code, refused.out) == (1, "")
         assert f"[{reason}]" in refused.err
     assert game.path("ann.chain").read_bytes() == before
+
+
+def test_an_owner_gives_nothing_under_a_key_that_is_revoked(game: Game) -> None:
+    request, offline = game.announce(0, "d20"), game.path("offline")
+    offline.mkdir(mode=0o700)
+    for name in ("root.seed", "root.pub", "key-list.json"):
+        copy(game.service.keys / name, offline / name)
+    assert game.run("keys", "revoke", "1", offline).code == 0
+    asked = ("chain", "reveal", game.path("ann.chain"), request, "--root", game.service.root_key)
+    refused = game.run(*asked, "--keys", offline / "key-list.json")
+    assert (refused.code, refused.out) == (1, "")
+    assert "[KEY_REVOKED]" in refused.err
 
 
 def test_the_next_value_needs_the_receipt_that_it_follows(game: Game) -> None:

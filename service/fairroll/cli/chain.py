@@ -11,7 +11,7 @@ from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file, r
 from fairroll.cli.receipts import parse_key_list, parse_receipt
 from fairroll.co_seed import Announced, new_chain, read_chain, reveal
 from fairroll.errors import RequestError, WrongUseError
-from fairroll.key_list import KeyList, KeyUse
+from fairroll.key_list import KeyList, KeyStatus, KeyUse
 from fairroll.levels import Mine
 from fairroll.receipt import request_digest
 from fairroll.session import MAX_CHAIN_LENGTH
@@ -112,6 +112,8 @@ def _announced(request: roll_pb2.RollRequest, keys: KeyList, mine: Mine) -> Anno
     key = keys.find(session.vrf_key_id, KeyUse.VRF)
     if key is None or session.origin != keys.origin:
         raise RequestError("UNKNOWN_KEY", "the key list has no such VRF key of that origin", field="session.vrf_key_id")
+    if key.status is KeyStatus.REVOKED:
+        raise RequestError("KEY_REVOKED", "the session's VRF key is revoked", field="session.vrf_key_id")
     if mine.offers and mine.offer_of(request.session) is None:
         raise RequestError(
             "OFFER_NOT_OPENED", "the request's session is not one that you were offered", field="session"
