@@ -1,0 +1,69 @@
+"""A verifier that was written from docs/protocol.md finds in the corpus what its index says."""
+
+import ast
+import json
+from base64 import b64decode
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairroll.v1 import roll_pb2
+from tests.service import second_verifier
+from tests.service.receipt_corpus import FOLDER
+from tests.service.test_receipt_corpus import INDEX, ROOT_KEY, read
+
+
+def bundle_of(entry: dict[str, Any]) -> dict[str, Any]:
+    bundle: dict[str, Any] = json.loads(read(entry))
+    return bundle
+
+
+def known_here(bundle: dict[str, Any]) -> bool:
+    """Whether the second verifier has the rules of every check."""
+    record = roll_pb2.RollRecord.FromString(b64decode(bundle["envelope"]["payload"]))
+    texts = [each.notation.text for each in record.request.checks if each.WhichOneof("system") == "notation"]
+    known = [text for text in texts if second_verifier.NOTATION.fullmatch(text)]
+    return not record.request.answers and len(known) == len(record.request.checks)
+
+
+def test_it_shares_nothing_with_the_verifier_but_the_contracts_messages() -> None:
+    tree = ast.parse(Path(second_verifier.__file__).read_text())
+    imported = {
+        name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [each.name for each in node.names])
+    }
+    assert {name for name in imported if name.startswith(("fairroll", "tests", "nacl"))} == {"fairroll.v1"}
+
+
+@pytest.mark.parametrize("entry", INDEX["good"], ids=lambda entry: Path(entry["file"]).stem)
+def test_good_bundles_hold_as_far_as_its_rules_go(entry: dict[str, Any]) -> None:
+    bundle = bundle_of(entry)
+    assert second_verifier.verdict(bundle, ROOT_KEY) == (8, "holds" if known_here(bundle) else "cannot be judged")
+
+
+def test_enough_good_bundles_are_judged_whole() -> None:
+    assert sum(known_here(bundle_of(entry)) for entry in INDEX["good"]) >= 12
+
+
+@pytest.mark.parametrize("entry", INDEX["bad"], ids=lambda entry: Path(entry["file"]).stem)
+def test_each_defect_is_found_at_its_step(entry: dict[str, Any]) -> None:
+    found = second_verifier.verdict(bundle_of(entry), ROOT_KEY)
+    assert found == (entry["step"], entry["result"]) or (
+        # What only rules of Crossroads find; without them it is not judged, and never called good.
+        entry["defect"] == "an answer that chose something else" and found == (8, "cannot be judged")
+    )
+
+
+@pytest.mark.parametrize("entry", INDEX["sessions"], ids=lambda entry: Path(entry["file"]).stem)
+def test_sessions_have_their_level_and_what_is_wrong_with_them(entry: dict[str, Any]) -> None:
+    kept = {name: json.loads((FOLDER / name).read_bytes()) for name in entry["kept"]}
+    offers = [value for name, value in kept.items() if name.endswith(".offer.json")]
+    logs = [value for name, value in kept.items() if name.endswith(".log.json")]
+    lines = [json.loads(line) for line in read(entry).splitlines()]
+    level, findings = second_verifier.session_verdict(lines, ROOT_KEY, offers, logs)
+    assert [{"reason": reason, "seq": seq} for reason, seq in findings] == entry["findings"]
+    # It cannot pair, and so grants nothing for a beacon.
+    assert level == ("L0" if "beacon" in entry["file"] else entry["level"])
