@@ -61,8 +61,9 @@ def _ours(source: Source, *, render: bool) -> list[float]:
 
     def roll(text: str) -> object:
         check = notation.NotationCheck(text)
-        outcome = resolve(check, source).outcome
-        return notation.text(check, outcome).markdown() if render else outcome.total
+        resolved = resolve(check, source)
+        outcome = resolved.outcome
+        return notation.text(check, outcome, resolved.draws).markdown() if render else outcome.total
 
     return [cpu(partial(roll, text), TIMES)() for text, _ in PAIRS]
 

@@ -58,7 +58,8 @@ def text_message(check: object, resolved: Resolved, *, previewed: bool = False) 
     if resolved.pending:
         text = _pending_text(resolved)
     elif resolved.limit_reached is None:
-        text = systems()[system_of(check)].text(check, resolved.outcome)
+        draws = (*resolved.earlier, *resolved.draws)
+        text = systems()[system_of(check)].text(check, resolved.outcome, draws)
     else:
         line = f"No outcome: {resolved.limit_reached.message} ({len(resolved.draws)} draws)"
         text = Text(line, ())

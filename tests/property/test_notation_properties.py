@@ -141,7 +141,7 @@ class TestWhateverTheTextItEndsTypedAndInBudget:
             assert result.limit_reached.reason == "LIMIT_REACHED"
             return
         assert rolled(check, seed) == result
-        assert text(check, result.outcome).line.startswith(parse(notation).canonical)
+        assert text(check, result.outcome, result.draws).line.startswith(parse(notation).canonical)
 
 
 class TestTheDerivedTreeTellsTheSameTotal:

@@ -74,7 +74,7 @@ def resolve(dice, decisions, check):
     return FlipValue(hits), FlipOutcome(shown, hits, None if check.needed is None else hits >= check.needed)
 
 
-def text(check, outcome):
+def text(check, outcome, draws):
     return Text(f"{outcome.hits} hits", ())
 '''
 

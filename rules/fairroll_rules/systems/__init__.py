@@ -12,10 +12,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from fairroll_rules.decisions import Decisions
-    from fairroll_rules.dice import Dice
+    from fairroll_rules.dice import Dice, Draw
     from fairroll_rules.outcome import Text
 
 
@@ -40,8 +40,8 @@ class System(Protocol):
     def draws(self, check: Any) -> int:  # noqa: ANN401  each system has its own types
         """Return the most draws that the check takes before any die is rolled again."""
 
-    def text(self, check: Any, outcome: Any) -> Text:  # noqa: ANN401  each system has its own types
-        """Return the outcome in the game's words."""
+    def text(self, check: Any, outcome: Any, draws: Sequence[Draw], /) -> Text:  # noqa: ANN401  each system has its own types
+        """Return the outcome in the game's words; `draws` are those that its dice point into."""
 
 
 @cache

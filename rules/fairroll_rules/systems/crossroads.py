@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairroll_rules.decisions import Decisions
-    from fairroll_rules.dice import Dice, Face
+    from fairroll_rules.dice import Dice, Draw, Face
 
 TITLE: Final = "Crossroads MVP"
 ENGINE: Final = 1
@@ -815,44 +815,72 @@ _RESULTS: Final = {
     ResultName.SUCCESS: "Success",
     ResultName.GREAT_SUCCESS: "Great Success",
 }
+_MEANINGS: Final = {
+    ResultName.FAILURE: "Action Failure, and possibly an additional complication",
+    ResultName.ZERO_UNDECIDED: "the player chooses: Action Success with a complication, or Failure with a benefit",
+    ResultName.PARTIAL_SUCCESS: "Action Success, but with a complication",
+    ResultName.COMPENSATING_FAILURE: "Action Failure, but with a benefit",
+    ResultName.SUCCESS: "Action Success",
+    ResultName.GREAT_SUCCESS: "Action Success, with additional benefit",
+}
+"""Results: the column "Description"."""
 
 
-def text(check: SkillRoll | GroupRoll | DamageStep, outcome: SkillOutcome | GroupOutcome | DamageOutcome) -> Text:
+def text(
+    check: SkillRoll | GroupRoll | DamageStep,
+    outcome: SkillOutcome | GroupOutcome | DamageOutcome,
+    _draws: Sequence[Draw],
+) -> Text:
     """Return the outcome in the game's words."""
     if isinstance(outcome, DamageOutcome):
-        return Text(f"damage {_level(outcome.net) or 'without Advantage or Disadvantage'}", ())
+        assert isinstance(check, DamageStep)  # noqa: S101  the caller pairs a check with its own outcome
+        return _damage_text(check, outcome)
     if isinstance(outcome, GroupOutcome):
-        assert isinstance(check, GroupRoll)  # noqa: S101  the caller pairs a check with its own outcome
+        assert isinstance(check, GroupRoll)  # noqa: S101  as above
         return _group_text(check, outcome)
     assert isinstance(check, SkillRoll)  # noqa: S101  as above
     return _skill_text(check, outcome)
 
 
+def _damage_text(check: DamageStep, outcome: DamageOutcome) -> Text:
+    level = _level(outcome.net)
+    verb = "adds to" if outcome.net > 0 else "takes from"
+    result = f"{level} {verb} the static damage" if level else "The static damage stays as it is"
+    return Text(f"damage {level or 'without Advantage or Disadvantage'}", (*_net_steps(check), result))
+
+
 def _skill_text(check: SkillRoll, outcome: SkillOutcome) -> Text:
-    throw, opposing = outcome.throw, outcome.opposing_throw
-    steps = _throw_steps(throw, check.statistic)
+    throw = outcome.throw
     line = _throw_line(throw, check.statistic)
+    steps = _throw_steps(throw, check)
     if outcome.opposing_success_value is None:
         line += f", {_HITS[throw.success_value]} [{outcome.result}]"
+        steps.append("No Opposing Roll: the Result is the Success Value")
     else:
-        other = f"{_HITS[outcome.opposing_success_value]} ({outcome.opposing_success_value})"
-        if opposing is not None and isinstance(check.opposition, OpposingRoll):
-            name = check.opposition.name
-            steps += _throw_steps(opposing, check.opposition.statistic, f"{name}: ")
-            other = f"{name}'s {other}"
-        elif outcome.peril is not None:
-            peril = outcome.peril
-            steps.append(
-                f"Peril Die {peril.face}: Hit at or below {peril.hit_at_or_below}, Strong Hit at or below"
-                f" {peril.strong_hit_at_or_below}: the opponent has a {other}"
-            )
-            other = f"Peril Die {peril.face}'s {other}"
-        own = f"{_HITS[throw.success_value]} ({throw.success_value})"
-        held = "" if outcome.difference == outcome.result else f", held to {outcome.result}"
+        other = _value(outcome.opposing_success_value)
+        if outcome.opposing_throw is not None and isinstance(check.opposition, OpposingRoll):
+            steps += _throw_steps(outcome.opposing_throw, check.opposition, f"{check.opposition.name}: ")
+            other = f"{check.opposition.name}'s {other}"
+        elif outcome.peril is not None and isinstance(check.opposition, PerilDie):
+            steps.append(f"{_peril_words(check.opposition, outcome.peril)}: the Opponent has a {other}")
+            other = f"Peril Die {outcome.peril.face}'s {other}"
+        own = _value(throw.success_value)
+        held = "" if outcome.difference == outcome.result else f", limited to {outcome.result}"
         steps.append(f"{own} against {other}: {_minus(throw.success_value, outcome)}{held}")
         line += f", {own} against {other}: {_RESULTS[outcome.result_name]} [{outcome.result}]"
-    steps += _result_steps(outcome)
+    steps += _result_steps(outcome, six=_has_six(throw))
     return Text(line + _marks(outcome.critical, throw.temporary_fate_dice), tuple(steps))
+
+
+def _peril_words(opponent: PerilDie, peril: Peril) -> str:
+    """Return the column of the Peril Die's table that was used."""
+    hit, strong = (
+        f"{name} at {most} or lower" if most else f"no {name}"
+        for name, most in (("Hit", peril.hit_at_or_below), ("Strong Hit", peril.strong_hit_at_or_below))
+    )
+    moved = opponent.advantage - opponent.disadvantage
+    why = f", moved by 1 for {_modifier(moved)}" if moved else ""
+    return f"Peril Die {peril.face}, Opponent Statistic {opponent.statistic}{why}: {hit}, {strong}"
 
 
 def _minus(success_value: int, outcome: SkillOutcome) -> str:
@@ -861,62 +889,133 @@ def _minus(success_value: int, outcome: SkillOutcome) -> str:
 
 
 def _group_text(check: GroupRoll, outcome: GroupOutcome) -> Text:
-    members = check.members if outcome.roller is None else (check.members[outcome.roller],)
-    steps = []
-    for member, throw in zip(members, outcome.throws, strict=True):
-        steps += _throw_steps(throw, member.statistic, f"{member.name}: ")
     if outcome.roller is None:
-        line = ", ".join(
-            f"{member.name} {_HITS[throw.success_value]} ({throw.success_value})"
-            for member, throw in zip(members, outcome.throws, strict=True)
-        )
-        left = ", ".join(f"{_HITS[value]} ({value})" for value in outcome.remaining) or "nothing"
-        steps.append(f"After Hits cancelled Misses: {left}")
+        line, steps = _together_text(check, outcome)
+        six = False
     else:
-        (throw,) = outcome.throws
-        line = f"{members[0].name} for all: {_throw_line(throw, members[0].statistic)}"
+        member, (throw,) = check.members[outcome.roller], outcome.throws
+        line = f"{member.name} for all: {_throw_line(throw, member.statistic)}"
+        steps = [
+            f"{member.name} has the highest Statistic, {member.statistic}, and rolls for all",
+            *_throw_steps(throw, member),
+            "No Opposing Roll: the Result is the Success Value",
+        ]
+        six = _has_six(throw)
     line += f": {_RESULTS[outcome.result_name]} [{outcome.result}]"
-    steps += _result_steps(outcome)
+    steps += _result_steps(outcome, six=six)
     return Text(line + _marks(outcome.critical, 0), tuple(steps))
+
+
+def _together_text(check: GroupRoll, outcome: GroupOutcome) -> tuple[str, list[str]]:
+    """Group Roll, the process of six points."""
+    rolled = list(zip(check.members, outcome.throws, strict=True))
+    steps = [step for member, throw in rolled for step in _throw_steps(throw, member, f"{member.name}: ")]
+    line = ", ".join(f"{member.name} {_value(throw.success_value)}" for member, throw in rolled)
+    counts = Counts(*(sum(throw.success_value == value for throw in outcome.throws) for value in _HITS))
+    left = cancel(counts)
+    steps.append(f"Everyone: {_counted(counts)}")
+    if counts.misses:
+        used = Counts(counts.misses - left.misses, 0, counts.hits - left.hits, counts.strong_hits - left.strong_hits)
+        by = _counted(used._replace(misses=0))
+        what = f"{by} cancel{'' if used.hits + used.strong_hits > 1 else 's'} {_counted(Counts(used.misses, 0, 0, 0))}"
+        steps.append(f"{what if used.misses else 'Nothing cancels a Miss'}; left: {_counted(left)}")
+    if left.misses:
+        steps.append("Not all Misses are cancelled: the result is a Failure")
+    elif any(left):
+        common = [value for value, count in zip(_HITS, left, strict=True) if count == max(left)]
+        tie = f"a tie of {' and '.join(_HITS[value] for value in common)}, the higher is used: "
+        steps.append(f"Most common remaining result: {tie if len(common) > 1 else ''}{_value(common[-1])}")
+    else:
+        steps.append("Nothing remains, which counts as 0")
+    return line, steps
+
+
+def _counted(counts: Counts) -> str:
+    """Return such as `2 Misses, 1 Strong Hit`."""
+    words = [
+        f"{count} {name}{('es' if name == 'Miss' else 's') if count > 1 else ''}"
+        for name, count in zip(_HITS.values(), counts, strict=True)
+        if count
+    ]
+    return ", ".join(words) or "nothing"
 
 
 def _throw_line(throw: Throw, statistic: int) -> str:
     """Return such as `3d6a1 rolled 5 4 3 2, drop 2: 12 + 0 = 12`."""
-    words = f"3d6{_level(throw.net)} rolled {_faces(throw.dice[: BASE_DICE + abs(throw.net)])}"
-    dropped = [die for die in throw.dice if Fate.DROPPED in die.fates]
+    words = f"3d6{_level(throw.net)} rolled {_faces(_rolled(throw))}"
+    dropped = _with(throw, Fate.DROPPED)
     if dropped:
         words += f", drop {_faces(dropped)}"
-    words += "".join(f", Change {die.value} to {throw.dice[-1].value}" for die in _changed(throw))
-    return f"{words}: {_sum(throw, statistic)}"
+    words += "".join(f", Change {die.value} to {throw.dice[-1].value}" for die in _with(throw, Fate.REROLLED))
+    return f"{words}: {throw.sum} {'-' if statistic < 0 else '+'} {abs(statistic)} = {throw.total}"
 
 
-def _throw_steps(throw: Throw, statistic: int, who: str = "") -> list[str]:
-    rolled = throw.dice[: BASE_DICE + abs(throw.net)]
-    steps = [f"{who}3d6{_level(throw.net)}: rolled {_faces(rolled)}"]
-    dropped = [die for die in throw.dice if Fate.DROPPED in die.fates]
-    if dropped:
-        why = "Advantage removes" if throw.net > 0 else "Disadvantage removes"
-        steps.append(f"{who}{why} {_faces(dropped)}")
+def _throw_steps(throw: Throw, roller: _Roller, who: str = "") -> list[str]:
+    """Return one actor's dice in the page's order: Modifiers, Dice Multiples, the chart, the doubles' effects."""
+    rolled = _rolled(throw)
+    extra = f", {abs(throw.net)} extra {'die' if abs(throw.net) == 1 else 'dice'}" if throw.net else ""
+    steps = [*_net_steps(roller), f"Roll 3d6{_level(throw.net)}{extra}: {_faces(rolled)}"]
+    standing = [die for die in rolled if Fate.DROPPED not in die.fates]
+    if throw.net:
+        which = f"{'least favourite' if throw.net > 0 else 'favourite'}{'s' if abs(throw.net) > 1 else ''}"
+        gone = _faces(_with(throw, Fate.DROPPED))
+        steps.append(f"{_modifier(throw.net)}: remove the {which}, {gone}; {_faces(standing)} remain")
+    final = _with(throw, Fate.KEPT)
     if throw.multiple is Multiple.CHANGE:
-        steps += [f"{who}Change: rerolled {die.value} into {throw.dice[-1].value}" for die in _changed(throw)] or [
-            f"{who}Change: no die was rerolled"
-        ]
-    steps.append(f"{who}{_sum(throw, statistic)}: {_HITS[throw.chart_value]} ({throw.chart_value})")
+        steps += _change_steps(throw, standing, final)
+    statistic = f", with Statistic {roller.statistic:+d}: {throw.total}" if roller.statistic else ""
+    added = " + ".join(str(die.value) for die in final)
+    steps.append(f"Total {added} = {throw.sum}{statistic}, a {_value(throw.chart_value)}")
     effect = throw.multiple_after if throw.multiple is Multiple.CHANGE else throw.multiple
     if effect is not None:
+        way, end = ("increased", "maximum") if effect is Multiple.FATEFUL else ("reduced", "minimum")
+        does = f"is {way} by 1 to a {_value(throw.success_value)}"
+        if throw.success_value == throw.chart_value:
+            does = f"is the {end} already"
         name = effect.name.capitalize()
-        steps.append(f"{who}{name}: {_HITS[throw.success_value]} ({throw.success_value})")
+        steps.append(f"{_multiple_words(final)}, {name}: the {_value(throw.chart_value)} {does}")
     if throw.temporary_fate_dice:
-        steps.append(f"{who}a triple: one Temporary Fate Die of short duration")
+        steps.append("A triple: a Temporary Fate Die with a Short Duration")
+    return [who + step for step in steps]
+
+
+def _change_steps(throw: Throw, standing: Sequence[Die], final: Sequence[Die]) -> list[str]:
+    name = f"{_multiple_words(standing)}, Change"
+    gone = _with(throw, Fate.REROLLED)
+    if not gone:
+        return [f"{name}: no die is re-rolled"]
+    steps = [f"{name}: the {gone[0].value} is re-rolled into {throw.dice[-1].value}"]
+    if multiple_of([die.value for die in final])[0] is Multiple.CHANGE:
+        steps.append(f"{_multiple_words(final)}: it may not become another Change")
     return steps
 
 
-def _result_steps(outcome: SkillOutcome | GroupOutcome) -> list[str]:
-    steps = [f"Result [{outcome.result}]: {_RESULTS[outcome.result_name]}"]
+def _multiple_words(dice: Sequence[Die]) -> str:
+    faces = [die.value for die in dice]
+    face = max(faces, key=faces.count)
+    return f"{'Triple' if faces.count(face) == BASE_DICE else 'Double'} {face}"
+
+
+def _net_steps(roller: _Roller | DamageStep) -> list[str]:
+    """Modifiers, Modifier Limit: what becomes of a letter and number that do not stand as given."""
+    advantage, disadvantage = roller.advantage, roller.disadvantage
+    net, capped = advantage - disadvantage, net_level(advantage, disadvantage)
+    steps = []
+    if advantage and disadvantage:
+        steps.append(f"a{advantage} and d{disadvantage} cancel out{f' to {_level(net)}' if net else ''}")
+    if net != capped:
+        steps.append(f"{_level(net)} is beyond the limit: {_level(capped)}")
+    return steps
+
+
+def _result_steps(outcome: SkillOutcome | GroupOutcome, *, six: bool) -> list[str]:
+    name = outcome.result_name
+    steps = [f"Result [{outcome.result}], {_RESULTS[name]}: {_MEANINGS[name]}"]
     if outcome.critical:
-        steps.append("Critical Hit")
+        why = "one of the dice is a 6" if six else "the Great Success is treated as one"
+        steps.append(f"Critical Hit: {why}")
     if outcome.success_value_amount is not None:
-        steps.append(f"Success Value Amount {outcome.success_value_amount}")
+        steps.append(f"Success Value Amount: {outcome.success_value_amount}")
     return steps
 
 
@@ -924,17 +1023,29 @@ def _marks(critical: bool, fate_dice: int) -> str:  # noqa: FBT001  private
     return (", Critical Hit" if critical else "") + (", Temporary Fate Die" if fate_dice else "")
 
 
+def _value(success_value: int) -> str:
+    return f"{_HITS[success_value]} ({success_value})"
+
+
 def _level(net: int) -> str:
     return "" if net == 0 else f"a{net}" if net > 0 else f"d{-net}"
 
 
-def _changed(throw: Throw) -> list[Die]:
-    return [die for die in throw.dice if Fate.REROLLED in die.fates]
+def _modifier(net: int) -> str:
+    return "Advantage" if net > 0 else "Disadvantage"
+
+
+def _rolled(throw: Throw) -> tuple[Die, ...]:
+    return throw.dice[: BASE_DICE + abs(throw.net)]
+
+
+def _with(throw: Throw, fate: Fate) -> list[Die]:
+    return [die for die in throw.dice if fate in die.fates]
+
+
+def _has_six(throw: Throw) -> bool:
+    return any(die.value == SIDES for die in _with(throw, Fate.KEPT))
 
 
 def _faces(dice: Sequence[Die]) -> str:
     return " ".join(str(die.value) for die in dice)
-
-
-def _sum(throw: Throw, statistic: int) -> str:
-    return f"{throw.sum} {'-' if statistic < 0 else '+'} {abs(statistic)} = {throw.total}"

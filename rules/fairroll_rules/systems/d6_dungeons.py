@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairroll_rules.decisions import Decisions
-    from fairroll_rules.dice import Dice, Face
+    from fairroll_rules.dice import Dice, Draw, Face
 
 TITLE: Final = "D6 Dungeons"
 ENGINE: Final = 1
@@ -404,7 +404,7 @@ _DROPPED: Final = (Fate.DROPPED,)
 # --- In the game's words ---------------------------------------------------------------------------------------------
 
 
-def text(check: SkillRoll | TeamRoll, outcome: SkillOutcome | TeamOutcome) -> Text:
+def text(check: SkillRoll | TeamRoll, outcome: SkillOutcome | TeamOutcome, _draws: Sequence[Draw]) -> Text:
     """Return the outcome in the game's words."""
     if isinstance(outcome, TeamOutcome):
         assert isinstance(check, TeamRoll)  # noqa: S101  the caller pairs a check with its own outcome
@@ -414,48 +414,73 @@ def text(check: SkillRoll | TeamRoll, outcome: SkillOutcome | TeamOutcome) -> Te
 
 
 def _skill_text(check: SkillRoll, outcome: SkillOutcome) -> Text:
-    terms_of_sum = [
-        (outcome.modifier, "disadvantage" if outcome.modifier < 0 else "advantage"),
-        (outcome.ones_added, "natural 1s added"),
-        (check.saved_ones_spent, "saved 1s spent"),
-        (check.ones_from_allies, "1s from allies"),
-    ]
-    signed = "".join(f" {'-' if number < 0 else '+'} {abs(number)}" for number, _ in terms_of_sum if number)
-    steps = [f"{_rolled(outcome)}: highest {outcome.highest}"]
-    steps += [f"{'-' if number < 0 else '+'}{abs(number)}: {words}" for number, words in terms_of_sum if number]
-    left = [(outcome.ones_saved, "saved for later in the scene"), (outcome.ones_given, "given to an ally")]
-    steps += [f"{_count(number, 'natural 1')} {words}" for number, words in left if number]
-    steps.append(_against(outcome.total, check.difficulty, outcome.success))
-    line = f"{_rolled(outcome)}: {outcome.highest}{signed}{f' = {outcome.total}' if signed else ''}"
+    added = (outcome.modifier, outcome.ones_added, check.saved_ones_spent, check.ones_from_allies)
+    signed = "".join(f" {'-' if number < 0 else '+'} {abs(number)}" for number in added if number)
+    total = f"{outcome.highest}{signed}{f' = {outcome.total}' if signed else ''}"
+    line = f"{'' if outcome.skilled else 'unskilled '}{len(outcome.dice)}d6 rolled {_faces(outcome.dice)}: {total}"
     line += f" against {check.difficulty}, {_verdict(outcome.success)}"
     line += f", {outcome.ones_saved} saved" if outcome.ones_saved else ""
     line += f", {outcome.ones_given} given" if outcome.ones_given else ""
+    steps = [*_dice_steps(check, outcome), *_ones_steps(check, outcome)]
+    if signed:
+        steps.append(f"Result: {total}")
+    steps.append(_against(outcome.total, check.difficulty, outcome.success))
     return Text(line, tuple(steps))
 
 
-def _team_text(check: TeamRoll, outcome: TeamOutcome) -> Text:
-    steps = [
-        f"{member.name}: {_rolled(each)}: highest {each.highest - each.modifier}"
-        + (f" {'-' if each.modifier < 0 else '+'} 1 = {each.highest}" if each.modifier else "")
-        for member, each in zip(check.members, outcome.members, strict=True)
-    ]
-    added = f"{outcome.highest} + {outcome.ones_added} = {outcome.total}"
-    steps.append(f"highest {outcome.highest}, {_count(outcome.natural_ones, 'natural 1')} in all: {added}")
-    steps.append(_against(outcome.total, check.difficulty, outcome.success))
-    rolls = ", ".join(
-        f"{member.name} {_faces(each.dice)}" for member, each in zip(check.members, outcome.members, strict=True)
+def _dice_steps(roller: _Roller, outcome: SkillOutcome | MemberOutcome) -> list[str]:
+    """Skilled versus Unskilled, Rolling Dice, Advantage and Disadvantage."""
+    count = len(outcome.dice)
+    pool = f"Skill {roller.skill}: roll {count}d6" if outcome.skilled else "Unskilled: roll 1d6"
+    highest = f", highest {max(die.value for die in outcome.dice)}" if count > 1 else ""
+    steps = [f"{pool}: {_faces(outcome.dice)}{highest}"]
+    disadvantages = roller.disadvantage + (not outcome.skilled)
+    if roller.advantage and disadvantages:
+        steps.append("An advantage and a disadvantage cancel out")
+    elif roller.advantage or disadvantages:
+        name, many = ("Advantage", roller.advantage) if roller.advantage else ("Disadvantage", disadvantages)
+        steps.append(f"{name}: {outcome.modifier:+d}{', which does not stack' if many > 1 else ''}")
+    return steps
+
+
+def _ones_steps(check: SkillRoll, outcome: SkillOutcome) -> list[str]:
+    """Ones are Special: what was done with the natural 1s, and what others add."""
+    steps = []
+    chosen = outcome.natural_ones - outcome.ones_saved - outcome.ones_given
+    if chosen > outcome.ones_added:
+        steps.append("The highest die is itself a natural 1, and is not added to itself")
+    words = (
+        (outcome.ones_added, "added to the highest die"),
+        (outcome.ones_saved, "saved for later use during the scene"),
+        (outcome.ones_given, "given to a nearby ally"),
     )
+    steps += [f"{_count(number, 'natural 1')} {what}" for number, what in words if number]
+    earlier = ((check.saved_ones_spent, "1s saved earlier in the scene"), (check.ones_from_allies, "1s from allies"))
+    return steps + [f"{what}: +{number}" for number, what in earlier if number]
+
+
+def _team_text(check: TeamRoll, outcome: TeamOutcome) -> Text:
+    rolled = list(zip(check.members, outcome.members, strict=True))
+    steps = []
+    for member, each in rolled:
+        steps += [f"{member.name}: {step}" for step in _dice_steps(member, each)]
+        if each.modifier:
+            steps[-1] += f", which makes {each.highest}"
+    best = next(member.name for member, each in rolled if any(Fate.KEPT in die.fates for die in each.dice))
+    steps.append(f"Highest number of anyone: {best}'s {outcome.highest}")
+    if outcome.ones_added < outcome.natural_ones:
+        steps.append("It is itself a natural 1, and is not added to itself")
+    added = f"{outcome.highest} + {outcome.ones_added} = {outcome.total}"
+    steps.append(f"Everyone's natural 1s are added, {outcome.ones_added}: {added}")
+    steps.append(_against(outcome.total, check.difficulty, outcome.success))
+    rolls = ", ".join(f"{member.name} {_faces(each.dice)}" for member, each in rolled)
     return Text(f"team rolled {rolls}: {added} against {check.difficulty}, {_verdict(outcome.success)}", tuple(steps))
 
 
-def _rolled(outcome: SkillOutcome | MemberOutcome) -> str:
-    unskilled = "" if outcome.skilled else "unskilled "
-    return f"{unskilled}{len(outcome.dice)}d6 rolled {_faces(outcome.dice)}"
-
-
 def _against(total: int, difficulty: int, success: bool) -> str:  # noqa: FBT001  private
-    word = "meets or exceeds" if success else "falls short of"
-    return f"{total} {word} the difficulty {difficulty}: {_verdict(success)}"
+    word = "exceeds" if total > difficulty else "meets" if success else "falls short of"
+    by = "" if total == difficulty else f" by {abs(total - difficulty)}"
+    return f"{total} {word} the difficulty {difficulty}{by}: {_verdict(success)}"
 
 
 def _verdict(success: bool) -> str:  # noqa: FBT001  private

@@ -9,13 +9,14 @@ modifier as a number and, if it wants an outcome, a success threshold or a table
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from itertools import pairwise
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions, Option, Question, Who
-from fairroll_rules.dice import Dice, Face, Purpose
+from fairroll_rules.dice import Dice, Draw, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Name, Range, require_fields
 from fairroll_rules.limits import MAX_ACTORS
@@ -311,49 +312,80 @@ def _outcome(
     )
 
 
-def text(check: ResolutionRoll, outcome: ResolutionOutcome) -> Text:
-    """Say the roll in one line, and step by step in the order of step 10."""
+def text(check: ResolutionRoll, outcome: ResolutionOutcome, draws: Sequence[Draw]) -> Text:
+    """Say the roll in one line, and step by step in the order of the summary."""
     total = outcome.resolution_modifier + outcome.hope
     line = f"Fortune {outcome.fortune} + Doom {outcome.doom} {total:+d} = {outcome.final_result}"
     if outcome.band is not None:
         line += f", {check.bands[outcome.band].name}"
     if outcome.result is not Result.UNDETERMINED:
         line += f", {outcome.result.name.capitalize()}"
-    return Text(line, tuple(_steps(check, outcome)))
+    steps = [*_declared(check, outcome), *_dice_steps(check, outcome, draws), *_final_steps(check, outcome)]
+    return Text(line, tuple(steps))
 
 
-def _steps(check: ResolutionRoll, outcome: ResolutionOutcome) -> list[str]:
-    values = {die.draw: die.value for die in outcome.dice}
-    values[outcome.doom_draws[-1]] = outcome.doom_face
-    chains = {
-        name: ", rerolled to ".join(str(values[draw]) for draw in draws_of)
-        for name, draws_of in (("Fortune", outcome.fortune_draws), ("Doom", outcome.doom_draws))
-    }
-    sources = (
-        f"attribute {check.attribute:+d}, difficulty {check.difficulty:+d}, "
-        f"help {outcome.help_total:+d}, hinder {outcome.hinder_total:+d}"
-    )
-    steps = [
-        f"Resolution modifier: {sources}: {outcome.resolution_modifier:+d}",
-        f"Dice: Fortune {chains['Fortune']}; Doom {chains['Doom']}",
-    ]
+def _declared(check: ResolutionRoll, outcome: ResolutionOutcome) -> list[str]:
+    """Steps 3 to 9: what is known before the dice fall."""
+    helped = f"{outcome.help_total:+d}"
+    if sum(check.help) > MAX_HELP:
+        helped += f" (of {sum(check.help)}, the party's Help maxes at {MAX_HELP})"
+    sources = f"Attribute {check.attribute:+d}, Difficulty {check.difficulty:+d}, Help {helped}"
+    sources += f", Hinder {outcome.hinder_total:+d}"
+    steps = [f"{sources}: Resolution Modifier {outcome.resolution_modifier:+d}"]
     if check.push:
-        steps.append(
-            "Push: 1 Harm for Advantage" if outcome.harm else "Push: Advantage is there already, no Harm is due"
-        )
+        harm = "suffer 1 Harm to gain Advantage"
+        steps.append(f"Push: {harm if outcome.harm else 'Advantage is there already, no Harm is due'}")
+    return steps
+
+
+def _dice_steps(check: ResolutionRoll, outcome: ResolutionOutcome, draws: Sequence[Draw]) -> list[str]:
+    """Steps 10 and 10.1 to 10.4, each on the dice as the step before left them."""
+    names = dict.fromkeys(outcome.fortune_draws, "Fortune") | dict.fromkeys(outcome.doom_draws, "Doom")
+    fortune, doom = draws[outcome.fortune_draws[0]].face, draws[outcome.doom_draws[0]].face
+    stand = {"Fortune": fortune, "Doom": doom}
+    steps = [f"Roll the dice: Fortune {fortune}, Doom {doom}"]
+    rerolls = iter(sorted((draw, name) for draw, name in names.items() if draws[draw].of is not None))
+
+    def reroll() -> str:
+        draw, name = next(rerolls)
+        before, stand[name] = stand[name], draws[draw].face
+        return f"reroll {name}, {before} into {stand[name]}"
+
     if outcome.advantage:
-        steps.append("Advantage: the lower die was rerolled")
+        tie = f"a tie at {fortune}, the player chooses to" if fortune == doom else "the lower die:"
+        steps.append(f"Advantage: {tie} {reroll()}")
     if check.condition:
-        rerolled = "Doom was higher and was rerolled" if outcome.condition_rerolled else "Doom was not higher"
-        steps.append(f"Condition: {rerolled}")
+        steps.append(f"Condition: {_compared(stand)}{': ' + reroll() if outcome.condition_rerolled else ''}")
     if outcome.fear is FearEffect.REROLLED_FORTUNE:
-        steps.append("Fear: Doom was higher, Fortune was rerolled")
+        steps.append(f"Fear: {_compared(stand)}: {reroll()}")
     elif outcome.fear is FearEffect.HALVED_DOOM:
-        steps.append(f"Fear: Doom was not higher and is halved, {outcome.doom_face} to {outcome.doom}")
+        steps.append(f"Fear: {_compared(stand)}: halve Doom, {outcome.doom_face} to {outcome.doom}")
     if outcome.hope:
-        steps.append(f"Hope: Fortune is {'' if outcome.hope > 0 else 'not '}higher than Doom, {outcome.hope:+d}")
-    total = outcome.resolution_modifier + outcome.hope
-    steps.append(f"Final result: {outcome.fortune} + {outcome.doom} {total:+d} = {outcome.final_result}")
+        higher = "is" if outcome.hope > 0 else "is not"
+        compared = f"Fortune {outcome.fortune} {higher} higher than Doom {outcome.doom}"
+        steps.append(f"Hope: {compared}: {outcome.hope:+d} to the Resolution Modifier")
+    return steps
+
+
+def _compared(stand: Mapping[str, int]) -> str:
+    higher = "is" if stand["Doom"] > stand["Fortune"] else "is not"
+    return f"Doom {stand['Doom']} {higher} higher than Fortune {stand['Fortune']}"
+
+
+def _final_steps(check: ResolutionRoll, outcome: ResolutionOutcome) -> list[str]:
+    """Steps 10.5 and 11."""
+    modifier = outcome.resolution_modifier + outcome.hope
+    signed = f"{'-' if modifier < 0 else '+'} {abs(modifier)}"
+    steps = [f"Final Result: Fortune {outcome.fortune} + Doom {outcome.doom} {signed} = {outcome.final_result}"]
+    result = outcome.result.name.capitalize()
+    if check.success_threshold is not None:
+        side = "reaches" if outcome.result is Result.SUCCESS else "is below"
+        steps.append(f"{outcome.final_result} {side} {check.success_threshold}: {result}")
+    elif outcome.band is not None:
+        band = check.bands[outcome.band]
+        steps.append(f"Result table, from {band.at_least}: {band.name}, {result}")
+    else:
+        steps.append(f"{'Below the table' if check.bands else 'No table'}: the Fool says what it means")
     return steps
 
 

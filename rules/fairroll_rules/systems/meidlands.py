@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import lru_cache
 from itertools import combinations, pairwise
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions, Option, Question, Who
-from fairroll_rules.dice import Dice, Face, Purpose
+from fairroll_rules.dice import Dice, Draw, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Range, Utf8, Written, require_fields
 from fairroll_rules.limits import MAX_NAME_BYTES
@@ -702,13 +702,20 @@ def _in_order(dice: Sequence[Die]) -> tuple[Die, ...]:
     return tuple(sorted(dice, key=lambda die: die.draw))
 
 
-def text(check: OpposedRoll, outcome: OpposedOutcome) -> Text:
+def text(check: OpposedRoll, outcome: OpposedOutcome, draws: Sequence[Draw]) -> Text:
     """Say the check in one line as the game writes its dice, pool | critical dice, and step by step."""
     names = names_of(check)
     line = f"{_dice_line(outcome.attacker)} vs. {_dice_line(outcome.defender)}: {_result(names, outcome)}"
     if outcome.damage is not None:
         line += f", {outcome.damage.final_damage} HP"
-    return Text(line, tuple(_steps(check, names, outcome)))
+    steps = [
+        *_pool_steps(check.attacker, names[0]),
+        *_pool_steps(check.defender, names[1]),
+        *_dice_steps(names, outcome, draws),
+        *_winner_steps(names, outcome),
+        *_damage_steps(check, outcome, draws),
+    ]
+    return Text(line, tuple(steps))
 
 
 def _faces(dice: Sequence[Die], fate: Fate) -> str:
@@ -730,40 +737,150 @@ def _result(names: tuple[str, str], outcome: OpposedOutcome) -> str:
     return f"{name} wins by {count} success{'es' if count > 1 else ''}"
 
 
-def _steps(check: OpposedRoll, names: tuple[str, str], outcome: OpposedOutcome) -> list[str]:
+def _pool_steps(side: Side, name: str) -> list[str]:
+    """Modifiers: how rank, modifiers and exchange became the dice and the modifier at the time of the roll."""
+    rank, modifier = side.pool, sum(side.modifiers)
     steps = []
-    for name, side in zip(names, (outcome.attacker, outcome.defender), strict=True):
-        step = f"{name}, {Pool(side.dice_rolled, side.modifier)}: {_dice_line(side)}"
-        for kind, rolled in (("pool", side.pool), ("critical dice", side.critical_dice)):
-            if gone := _faces(rolled, Fate.REROLLED):
-                step += f", {kind} rerolled {gone}"
-        if dropped := _faces(side.critical_dice, Fate.DROPPED):
-            step += f", dropped {dropped}"
-        steps.append(step + (f", {side.points_left} left" if side.points_left else ""))
+    if len(side.modifiers) > 1:
+        steps.append(f"modifiers {' '.join(f'{each:+d}' for each in side.modifiers)} total {modifier:+d}")
+    if rank == 0:
+        rank, modifier = 1, modifier - UNTRAINED_PENALTY
+        steps.append(f"0D is treated as 1D-{UNTRAINED_PENALTY}: {Pool(rank, modifier)}")
+    if side.exchange:
+        rank, modifier = rank + side.exchange, modifier - POINTS_A_DIE * side.exchange
+        steps.append(f"exchange at {POINTS_A_DIE} to 1: {Pool(rank, modifier)}")
+    if pool_of(side).modifier != modifier:
+        steps.append(f"the modifier is {MIN_MODIFIER}..+{MAX_MODIFIER} at most: {pool_of(side)}")
+    return [f"{name}: {step}" for step in steps]
+
+
+def _dice_steps(names: tuple[str, str], outcome: OpposedOutcome, draws: Sequence[Draw]) -> list[str]:
+    """The check, and Modifiers: what both sides rolled, and each reroll in its turn, up to the winner."""
+    sides = (outcome.attacker, outcome.defender)
+    steps = []
+    for name, side in zip(names, sides, strict=True):
+        first, critical = side.pool[: side.dice_rolled], side.critical_dice[:CRITICAL_DICE]
+        rolled = f"{_values(first)} | {_values(critical)}"
+        steps.append(f"{name} rolls {Pool(side.dice_rolled, side.modifier)} and critical dice: {rolled}")
+    steps += _reroll_steps(names, outcome, draws, 0, _strike_at(names, outcome, draws))
+    for name, side in zip(names, sides, strict=True):
         if side.hard_critical:
-            steps.append(f"{name}: hard critical, one more pool die showing {side.extra_die}")
+            steps.append(f"{name}: 6-6, a hard critical: an additional die equal to the maximum, {side.extra_die}")
         elif side.critical:
-            steps.append(f"{name}: critical")
-    sides = zip(names, (outcome.attacker, outcome.defender), strict=True)
-    highest = [f"{name} {side.highest_count} x {side.highest}" for name, side in sides]
-    steps.append(f"Highest pool dice: {', '.join(highest)}; {_result(names, outcome)}")
-    if outcome.fierce_strike:
-        steps.append("Three or more net successes: in combat a fierce strike, with a free attack")
-    if outcome.riposte:
-        steps.append("Three or more net successes: in combat a riposte")
-    return steps + _damage_steps(check, outcome.damage)
-
-
-def _damage_steps(check: OpposedRoll, damage: DamageOutcome | None) -> list[str]:
-    if damage is None:
-        return []
-    dealt = [str(damage.base)]
-    if damage.hard_critical_damage:
-        dealt.insert(0, f"{damage.hard_critical_damage} (hard critical)")
-    if check.attribute_modifier:
-        dealt.append(f"{check.attribute_modifier} (attribute)")
-    first, second = damage.picked
-    steps = [f"Damage {check.damage} on {first} and {second}: {' + '.join(dealt)} = {damage.damage} HP"]
-    if check.armour:
-        steps.append(f"Armour {check.armour} absorbs {damage.absorbed}: {damage.final_damage} HP")
+            steps.append(f"{name}: a double on the critical dice, a critical")
     return steps
+
+
+def _reroll_steps(
+    names: tuple[str, str], outcome: OpposedOutcome, draws: Sequence[Draw], start: int, end: int
+) -> list[str]:
+    """Return each reroll of a bonus or penalty among some of the draws."""
+    places = {
+        die.draw: (name, kind)
+        for name, side in zip(names, (outcome.attacker, outcome.defender), strict=True)
+        for kind, dice in (("pool", side.pool), ("critical", side.critical_dice))
+        for die in dice
+    }
+    steps = []
+    for index, draw in enumerate(draws[start:end], start):
+        if draw.of is not None:
+            name, kind = places[index]
+            before = draws[draw.of].face
+            why = "bonus" if before in LOW else "penalty"
+            steps.append(f"{name}: a {why} rerolls a {kind} die from {before} to {draw.face}")
+    return steps
+
+
+def _strike_at(names: tuple[str, str], outcome: OpposedOutcome, draws: Sequence[Draw]) -> int:
+    """Return the first draw for the damage: a hard critical's reroll of 6-6, else a fierce strike's die, else the end.
+
+    Once both sides have rolled, the attacker rerolls a 6 for nothing but a hard critical, and nobody rolls a new die
+    but for a fierce strike.
+    """
+    to_roll = sum(side.dice_rolled + CRITICAL_DICE for side in (outcome.attacker, outcome.defender))
+    for index, draw in enumerate(draws):
+        if draw.of is None and not to_roll:
+            return index
+        to_roll -= draw.of is None
+        if draw.of is not None and not to_roll and draw.actor == names[0] and draws[draw.of].face == TOP:
+            return index
+    return len(draws)
+
+
+def _winner_steps(names: tuple[str, str], outcome: OpposedOutcome) -> list[str]:
+    """The check, and High success/failure checks."""
+    attacker, defender = outcome.attacker, outcome.defender
+    result, count = _result(names, outcome), abs(outcome.net_successes)
+    if outcome.tie:
+        favours = "" if outcome.winner is Winner.NEITHER else ", and ties favor the defender"
+        both = f"Both have {attacker.highest_count} x {attacker.highest} as highest pool die{favours}"
+        steps = [f"{both}: {result}"]
+    elif attacker.highest == defender.highest:
+        counts = f"{names[0]} {attacker.highest_count}, {names[1]} {defender.highest_count}"
+        steps = [f"Both have a highest pool die of {attacker.highest}, {counts} of them: {result}"]
+    else:
+        lower = min(attacker.highest, defender.highest)
+        dice = "1 die is" if count == 1 else f"{count} dice are"
+        highest = f"{names[0]} {attacker.highest}, {names[1]} {defender.highest}"
+        steps = [f"Highest pool die: {highest}; {dice} over the {lower}: {result}"]
+    if outcome.fierce_strike:
+        steps.append(f"{MANY_SUCCESSES} or more successes: in combat a fierce strike, with a free attack")
+    if outcome.riposte:
+        steps.append(f"{MANY_SUCCESSES} or more failures: in combat a riposte, a free counterattack of {names[1]}")
+    return steps
+
+
+def _damage_steps(check: OpposedRoll, outcome: OpposedOutcome, draws: Sequence[Draw]) -> list[str]:
+    """Hard critical calculation, fierce strike, and Critical dice and resolution calculations; then what is left."""
+    names, damage, steps = names_of(check), outcome.damage, []
+    if damage is not None:
+        at = _strike_at(names, outcome, draws)
+        if outcome.attacker.hard_critical:
+            again = f"{draws[at].face} and {draws[at + 1].face}"
+            maximum = f"critical (maximum) damage {damage.hard_critical_damage}"
+            steps.append(f"Hard critical: {maximum}, and both critical dice are rerolled: {again}")
+            at += CRITICAL_DICE
+        if outcome.fierce_strike:
+            steps.append(f"Fierce strike: an additional critical die, {draws[at].face}")
+            at += 1
+        steps += _reroll_steps(names, outcome, draws, at, len(draws))
+        if outcome.fierce_strike:
+            picked = " and ".join(map(str, damage.picked))
+            steps.append(f"{names[0]} picks {picked}, discards {_faces(outcome.attacker.critical_dice, Fate.DROPPED)}")
+        steps += _hit_points(check, outcome, damage)
+    left = [
+        f"{name} {side.points_left}"
+        for name, side in zip(names, (outcome.attacker, outcome.defender), strict=True)
+        if side.points_left
+    ]
+    return [*steps, f"Bonuses not used: {', '.join(left)}"] if left else steps
+
+
+def _hit_points(check: OpposedRoll, outcome: OpposedOutcome, damage: DamageOutcome) -> list[str]:
+    hard = f"{damage.hard_critical_damage} (hard critical) + " if damage.hard_critical_damage else ""
+    attribute = check.attribute_modifier
+    signed = f" {'-' if attribute < 0 else '+'} {abs(attribute)} (attribute)" if attribute else ""
+    equals = f" = {damage.damage}" if hard or signed else ""
+    steps = [f"Damage {_worth(check.damage, damage.picked)}", f"Damage: {hard}{damage.base}{signed}{equals} HP"]
+    if check.armour:
+        pair = [die.value for die in outcome.defender.critical_dice if Fate.KEPT in die.fates]
+        steps.append(f"Armour {_worth(check.armour, pair)}")
+        floor = ", at least 0" if damage.damage < damage.absorbed else ""
+        steps.append(f"Damage taken: {damage.damage} - {damage.absorbed}{floor} = {damage.final_damage} HP")
+    return steps
+
+
+def _worth(text: str, pair: Sequence[int]) -> str:
+    """Return such as `A/12 on 5 and 4, the average, rounded up: 5`."""
+    known, (one, other) = notation(text), pair
+    if one == other:
+        how = "a double, the number after the slash"
+    else:
+        uncapped = replace(known, cap=None).worth(pair)
+        capped = f", capped at {known.cap}" if uncapped != known.worth(pair) else ""
+        how = f"the {known.letter.value}{capped}"
+    return f"{text} on {one} and {other}, {how}: {known.worth(pair)}"
+
+
+def _values(dice: Sequence[Die]) -> str:
+    return " ".join(str(die.value) for die in dice)

@@ -8,12 +8,13 @@ A target is ours: the page names none.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions
-from fairroll_rules.dice import Dice, Purpose
+from fairroll_rules.dice import Dice, Draw, Purpose
 from fairroll_rules.errors import CheckError
 from fairroll_rules.fields import Range, require_fields
 from fairroll_rules.limits import MAX_POOL, MAX_SIDES
@@ -219,14 +220,12 @@ def resolve(dice: Dice, decisions: Decisions, check: Check) -> tuple[RollValue, 
     return value, _outcome(check, plan, rolled, result, success) if rolled else None
 
 
-def text(check: Check, outcome: Outcome) -> Text:
+def text(check: Check, outcome: Outcome, _draws: Sequence[Draw]) -> Text:
     """Say the roll in one line, and die by die."""
     if isinstance(outcome, PercentileOutcome):
         read = f"{outcome.tens:02} and {outcome.units}"
-        steps = (
-            f"dt10 and d10 rolled {read}",
-            f"Result: {outcome.result}" + (", 0 is read as 100" * _is_zero(outcome)),
-        )
+        zero = "; a total of 0 is read as 100" if _is_zero(outcome) else ""
+        steps = (f"Roll dt10 and d10: {read}", f"Total: {outcome.tens} + {outcome.units}{zero}: {outcome.result}")
         return Text(f"dt10 + d10 rolled {read}: {outcome.result}", steps)
     if isinstance(check, PercentileRoll):
         raise TypeError("the outcome is not that of a percentile roll")
@@ -371,28 +370,54 @@ def _steps(
     plan: _Plan,
     outcome: SkillOutcome | HighestOutcome | SumOutcome | StatisticOutcome,
 ) -> list[str]:
-    steps = []
-    if isinstance(outcome, SkillOutcome):
-        steps.append(f"{'Unskilled' if outcome.unskilled else 'Skill'} roll: {plan.number} dice of type {plan.die}")
+    steps = [_asked(check, plan)]
     rest = list(outcome.dice)
     for number, total in enumerate(outcome.totals, 1):
         chain = [rest.pop(0)]
         while Fate.EXPLODED in chain[-1].fates:
             chain.append(rest.pop(0))
-        rolls = " + ".join(_roll(die.value, plan.die.modifier) for die in chain)
-        steps.append(f"Die {number}: {rolls}" if str(total) == rolls else f"Die {number}: {rolls} = {total}")
-    kept = {Keep.HIGHEST: "Highest", Keep.LOWEST: "Lowest", Keep.SUM: "Sum"}[plan.keep]
+        name = f"Die {number}" if len(outcome.totals) > 1 else "The die"
+        steps.append(f"{name}: {_chain(chain, plan.die, total)}")
     total = outcome.result - check.modifier
-    steps.append(f"{kept}: {total}" if len(outcome.totals) > 1 else f"Total: {total}")
+    if len(outcome.totals) > 1:
+        totals = list(map(str, outcome.totals))
+        summed = f"Sum: {' + '.join(totals)} = {total}"
+        steps.append(summed if plan.keep is Keep.SUM else f"{_KEEPS[plan.keep]} of {', '.join(totals)}: {total}")
     if check.modifier:
-        steps.append(f"Roll's modifier: {total} {check.modifier:+d} = {outcome.result}")
+        sign = "-" if check.modifier < 0 else "+"
+        steps.append(f"The roll's own modifier: {total} {sign} {abs(check.modifier)} = {outcome.result}")
     if outcome.success is not None:
         steps.append(f"Target {check.target} (not the page's): {'reached' if outcome.success else 'missed'}")
     return steps
 
 
-def _roll(value: int, modifier: int) -> str:
-    return f"({value - modifier}{modifier:+d})" if modifier else str(value)
+_KEEPS = {Keep.HIGHEST: "Highest", Keep.LOWEST: "Lowest"}
+
+
+def _asked(check: SkillRoll | HighestRoll | SumRoll | StatisticRoll, plan: _Plan) -> str:
+    """Return what is rolled and why, such as `Skill 4 and stat 12, a d12: roll 4d12, take the highest`."""
+    die = f"({plan.die})" if plan.die.modifier else str(plan.die)
+    stat = "" if check.statistic is None else f"stat {check.statistic}, a {plan.die}"
+    match check:
+        case SkillRoll() if plan.keep is Keep.LOWEST:
+            return f"Skill {check.skill} and {stat}: an unskilled roll, roll {plan.number}{die}, take the lowest"
+        case SkillRoll():
+            return f"Skill {check.skill} and {stat}: roll {plan.number}{die}, take the highest"
+        case StatisticRoll():
+            return f"Nonskilled stat roll, {stat}: roll a single {plan.die}"
+        case _:
+            what = f"{stat[:1].upper()}{stat[1:]}: roll" if stat else "Roll"
+            if plan.keep is Keep.SUM:
+                return f"{what} {plan.number}+{die}, add the dice"
+            return f"{what} {plan.number}{die}, take the highest"
+
+
+def _chain(chain: list[Die], die: DieType, total: int) -> str:
+    """Return one die to its end: `4, the highest it can, re-rolled: 4, re-rolled: 1; 4 + 4 + 1 = 9`."""
+    faces = [one.value - die.modifier for one in chain]
+    rolled = ", re-rolled: ".join(map(str, faces))
+    added = " + ".join(f"({face}{die.modifier:+d})" if die.modifier else str(face) for face in faces)
+    return rolled if added == str(total) else f"{rolled}; {added} = {total}"
 
 
 def _require_one_die(sides: int | None, die_modifier: int, statistic: int | None) -> None:

@@ -151,7 +151,7 @@ def nodes(check: NotationCheck) -> int:
     return program_of(check).bounds.nodes
 
 
-def text(check: NotationCheck, outcome: NotationOutcome) -> Text:
+def text(check: NotationCheck, outcome: NotationOutcome, _draws: Sequence[Draw]) -> Text:
     """Return the roll as people write it: `4d6kh3: 5 4 3 (2) = 12`; the steps say what happened to which dice."""
     program = program_of(check)
     if program.times is None:

@@ -227,12 +227,12 @@ LINES: list[tuple[str, list[int], str]] = [
 
 @pytest.mark.parametrize(("notation", "faces", "line"), LINES, ids=[row[0] for row in LINES])
 def test_the_line_for_the_table(notation: str, faces: list[int], line: str) -> None:
-    assert text(check(notation), outcome(notation, faces)).line == line
+    assert text(check(notation), outcome(notation, faces), ()).line == line
 
 
 def test_the_steps_say_what_happened_to_which_dice() -> None:
     notation = "4d6rr1kh3"
-    steps = text(check(notation), outcome(notation, [5, 1, 4, 3, 2])).steps
+    steps = text(check(notation), outcome(notation, [5, 1, 4, 3, 2]), ()).steps
     assert steps == ("rerolled (r): 1", "dropped: 2")
 
 

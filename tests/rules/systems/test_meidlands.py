@@ -492,7 +492,6 @@ def test_a_tie_may_be_partial_and_deals_no_damage() -> None:
     check = OpposedRoll(Side(2), Side(2), ties=TieRule.PARTIAL, damage="A/12")
     _, outcome = roll(check, faces)
     assert (outcome.winner, outcome.tie, outcome.damage) == (Winner.NEITHER, True, None)
-    assert meidlands.text(check, outcome).line == "6 4 | 3 5 vs. 6 3 | 3 4: tie, a partial success"
     _, outcome = roll(OpposedRoll(Side(2), Side(2), damage="A/12"), faces)
     assert (outcome.winner, outcome.damage) == (Winner.DEFENDER, None)
 
@@ -563,36 +562,6 @@ def test_the_higher_damage_may_be_the_lower_faces() -> None:
     assert outcome.damage is not None
     assert outcome.damage.picked == (6, 3)
     assert resolved.decisions[-1].option == "PICK_6_3"
-
-
-# --- Text ------------------------------------------------------------------------------------------------------------
-
-
-def test_text_of_the_hard_critical_example() -> None:
-    given = ROWS["ME-04"]["given"]
-    check = check_of(given, RerollPolicy.GREEDY)
-    _, outcome = roll(check, faces_of(given))
-    text = meidlands.text(check, outcome)
-    assert text.line == "5 5 [5] | 4 3 vs. 5 3 | 3 3: Ann wins by 2 successes, 14 HP"
-    assert text.steps == (
-        "Ann, 2D+4: 5 5 [5] | 4 3, critical dice rerolled 6 6 1, 3 left",
-        "Ann: hard critical, one more pool die showing 5",
-        "Bob, 2D: 5 3 | 3 3",
-        "Bob: critical",
-        "Highest pool dice: Ann 3 x 5, Bob 1 x 5; Ann wins by 2 successes",
-        "Damage A/12 on 4 and 3: 12 (hard critical) + 4 + 2 (attribute) = 18 HP",
-        "Armour L2/4 absorbs 4: 14 HP",
-    )
-
-
-def test_text_names_what_was_dropped_and_who_wins_a_tie() -> None:
-    given = ROWS["ME-05"]["given"]
-    check = check_of(given, RerollPolicy.GREEDY)
-    steps = meidlands.text(check, roll(check, faces_of(given))[1]).steps
-    assert steps[0] == "Ann, 3D: 5 6 5 | 5 4, dropped 1"
-    assert "in combat a fierce strike, with a free attack" in steps[3]
-    check = OpposedRoll(Side(1), Side(1))
-    assert meidlands.text(check, roll(check, [3, 3, 4, 3, 3, 4])[1]).line == "3 | 3 4 vs. 3 | 3 4: tie, defender wins"
 
 
 # --- Refusals --------------------------------------------------------------------------------------------------------
