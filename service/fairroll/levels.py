@@ -13,10 +13,11 @@ from functools import cached_property
 from fairroll.beacon import check_round
 from fairroll.errors import RequestError
 from fairroll.offer import Offer
+from fairroll.receipt import is_digest
 from fairroll.replay import PREVIEWED
-from fairroll.session import MAX_CHAIN_LENGTH, check_length
+from fairroll.session import MAX_CHAIN_LENGTH, check_length, check_seq
 from fairroll.session_message import read_session
-from fairroll.v1 import session_pb2
+from fairroll.v1 import service_pb2, session_pb2
 
 DICE = "The dice are the only ones that the operator's VRF key can give for this session and seq; nobody chose them."
 _CONTRIBUTION = "It rests on a contribution of somebody who helps nobody cheat: yours, or that of someone you believe."
@@ -50,6 +51,7 @@ L3 = (
 GUARDED = "guarded: each seq used once, each pending receipt answered once"
 """What the operator's guard gives below L2, by the operator's word; a second receipt would contradict it."""
 COMPARE = "Compare the head with the other participants': no receipt shows whether the tail was cut off."
+SEALED = "A roll is sealed and not opened: its digest stands for it, and no level above L0 is granted until it is."
 CLOSED = "Closed: the last receipt is the session's close, so no tail was cut off."
 
 
@@ -62,12 +64,14 @@ class Facts:
         guarded: whether every record says that there was a guard.
         previewed: whether a decision was answered without one.
         closed: whether the last receipt is the session's close.
+        sealed: whether a roll is not opened.
     """
 
     whole: bool
     guarded: bool
     previewed: bool
     closed: bool
+    sealed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,28 @@ class RevealLog:
         return session_pb2.RevealLog(anchor=self.anchor, reveals=reveals)
 
 
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """A roll of which the auditor was told the digest.
+
+    Attributes:
+        session: as its records will hold it, serialised.
+        table: the session's.
+        seq: the roll's.
+        digest: the receipt's, 64 hex digits.
+    """
+
+    session: bytes
+    table: str
+    seq: int
+    digest: str
+
+    def message(self) -> service_pb2.SealRollResponse:
+        """Return it as the contract's message."""
+        session = session_pb2.Session.FromString(self.session)
+        return service_pb2.SealRollResponse(digest=self.digest, session=session, seq=self.seq)
+
+
 @dataclass(frozen=True)
 class Mine:
     """What an auditor kept; nothing by default.
@@ -108,14 +134,27 @@ class Mine:
     Attributes:
         offers: that were shown before anybody opened.
         logs: of co-seed chains of the auditor's own, or of somebody who helps neither operator nor caller.
+        sealed: the rolls whose digest was told before their receipts; of one place the one that was named first.
     """
 
     offers: tuple[Offer, ...] = ()
     logs: tuple[RevealLog, ...] = field(default=())
+    sealed: tuple[Sealed, ...] = ()
 
     @cached_property
     def _logs(self) -> Mapping[bytes, RevealLog]:
         return {log.anchor: log for log in self.logs}
+
+    @cached_property
+    def _sealed(self) -> Mapping[bytes, Mapping[int, str]]:
+        by_session: dict[bytes, dict[int, str]] = {}
+        for each in self.sealed:
+            by_session.setdefault(each.session, {}).setdefault(each.seq, each.digest)
+        return by_session
+
+    def sealed_in(self, session: session_pb2.Session) -> Mapping[int, str]:
+        """Return by seq the digests that were told of a session's rolls, 64 hex digits each."""
+        return self._sealed.get(_key(session), {}) if self.sealed else {}
 
     def offer_of(self, session: session_pb2.Session) -> Offer | None:
         """Return the offer that a session opens, if there is one."""
@@ -141,19 +180,24 @@ class Mine:
         yield from self._offer_differences(session)
         asked = tuple(requests)
         for log in self._logs_of(session):
-            yield from _log_differences(log, asked)
+            yield from _log_differences(log, asked, self.sealed_in(session))
 
     def without_session(self, sessions: Iterable[session_pb2.Session]) -> tuple[Offer, ...]:
         """Return the offers that none of these sessions opens: someone may have looked ahead and dropped theirs."""
         opened = {offer.digest for offer in map(self.offer_of, sessions) if offer is not None}
         return tuple(offer for offer in self.offers if offer.digest not in opened)
 
+    def sealed_without_session(self, sessions: Iterable[session_pb2.Session]) -> tuple[Sealed, ...]:
+        """Return the sealed rolls of whose session there is no receipt."""
+        shown = set(map(_key, sessions)) if self.sealed else set()
+        return tuple(each for each in self.sealed if each.session not in shown)
+
     def level(self, session: session_pb2.Session, facts: Facts) -> Level:
         """Return what a session is worth, as far as the auditor can tell."""
-        tail = (CLOSED if facts.closed and facts.whole else COMPARE,)
+        tail = (*((SEALED,) if facts.sealed else ()), CLOSED if facts.closed and facts.whole else COMPARE)
         previewed = (PREVIEWED,) if facts.previewed else ()
         guarded = (GUARDED,) if facts.whole and facts.guarded else ()
-        offer = self.offer_of(session) if facts.whole else None
+        offer = self.offer_of(session) if facts.whole and not facts.sealed else None
         if offer is None:
             return Level("L0", (*L0, *guarded, *previewed, *tail))
         if reasons := _why_not_l1(offer, session):
@@ -208,14 +252,36 @@ def read_reveal_log(message: session_pb2.RevealLog) -> RevealLog:
     return RevealLog(message.anchor, requests)
 
 
-def _log_differences(log: RevealLog, requests: Sequence[tuple[int, str]]) -> Iterator[tuple[str, int, str]]:
+def read_sealed(message: service_pb2.SealRollResponse) -> Sealed:
+    """Return the sealed roll of a message.
+
+    Raises:
+        RequestError: its session is not whole, or its digest is none.
+    """
+    read_session(message.session)
+    check_seq(message.seq)
+    if not is_digest(message.digest):
+        raise RequestError(
+            "DIGEST_MALFORMED", "a digest is 64 lower-case hex digits", field="digest", value=message.digest
+        )
+    return Sealed(_key(message.session), message.session.table, message.seq, message.digest)
+
+
+def _key(session: session_pb2.Session) -> bytes:
+    """Return what is the same for two sessions only if they are one."""
+    return session.SerializeToString(deterministic=True)
+
+
+def _log_differences(
+    log: RevealLog, requests: Sequence[tuple[int, str]], sealed: Mapping[int, str]
+) -> Iterator[tuple[str, int, str]]:
     for seq, digest in requests:
         given = log.requests.get(seq)
         if given is None:
             yield "REVEAL_NOT_GIVEN", seq, f"your chain gave no value for seq {seq}, and the receipt has it"
         elif given != digest:
             yield "REVEAL_DIFFERS", seq, f"your chain's value was given for another request at seq {seq}"
-    for seq in sorted(log.requests.keys() - {seq for seq, _ in requests}):
+    for seq in sorted(log.requests.keys() - {seq for seq, _ in requests} - sealed.keys()):
         yield "REVEAL_WITHOUT_RECEIPT", seq, f"your chain gave its value for seq {seq}, and there is no receipt of it"
 
 

@@ -5,8 +5,9 @@ In one pass in the order of seq, holding the receipts of two seqs: so a session 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import merge
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
@@ -38,6 +39,7 @@ class Place(NamedTuple):
         previous: what it names as the receipt before it, spelled as the digest is.
         request_digest: what "the same request" means.
         close: whether it closes the session.
+        sealed: whether there is no receipt and the digest was told: what it follows is not known.
     """
 
     seq: int
@@ -45,23 +47,35 @@ class Place(NamedTuple):
     previous: str | bytes
     request_digest: str | bytes
     close: bool
+    sealed: bool = False
 
 
 _NOTHING = frozenset({NO_PREVIOUS, bytes.fromhex(NO_PREVIOUS)})
 
 
-def order_findings(places: Iterable[Place]) -> Iterator[Finding]:
-    """Yield what is wrong with the order of a session's receipts, which come by seq; by seq."""
+def order_findings(places: Iterable[Place], sealed: Mapping[int, str | bytes] | None = None) -> Iterator[Finding]:
+    """Yield what is wrong with the order of a session's receipts, by seq.
+
+    Args:
+        places: the receipts', by seq.
+        sealed: by seq, the digest that was told of a roll, spelled as theirs: it stands where there is no receipt.
+    """
+    told = (Place(seq, digest, b"", digest, close=False, sealed=True) for seq, digest in sorted((sealed or {}).items()))
     expected, before, closed = 0, _NOTHING, None
-    for seq, group in groupby(places, key=attrgetter("seq")):
+    for seq, group in groupby(merge(places, told, key=attrgetter("seq")), key=attrgetter("seq")):
         same = list(group)
+        if any(place.sealed for place in same) and len(same) > 1:
+            (seal,) = (place for place in same if place.sealed)
+            same.remove(seal)
+            if seal.digest not in {place.digest for place in same}:
+                yield Finding("SEAL_DIFFERS", seq, f"the receipt of seq {seq} is not the one that was sealed")
         if seq > expected:
             gap = f"seq {expected}" if seq == expected + 1 else f"seqs {expected} to {seq - 1}"
             yield Finding("SEQ_MISSING", expected, f"there is no receipt of {gap}")
             before = frozenset()
         yield from _twice(seq, same)
         for place in same:
-            if before and place.previous not in before:
+            if before and not place.sealed and place.previous not in before:
                 yield Finding("PREVIOUS_DIFFERS", seq, f"seq {seq} names another receipt than that of seq {seq - 1}")
             if closed is not None:
                 yield Finding("AFTER_CLOSE", seq, f"the session was closed at seq {closed}")

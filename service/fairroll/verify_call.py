@@ -9,7 +9,7 @@ from fairroll.envelope import Envelope
 from fairroll.errors import RequestError, VerificationError
 from fairroll.key_list import verify_key_list
 from fairroll.keys import ServiceKeys
-from fairroll.levels import Mine, RevealLog, read_reveal_log
+from fairroll.levels import Mine, RevealLog, Sealed, read_reveal_log, read_sealed
 from fairroll.offer import Offer, read_offer
 from fairroll.signer import PUBLIC_KEY_BYTES
 from fairroll.v1 import service_pb2
@@ -63,12 +63,14 @@ def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys)
         receipts.append(("", Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))))
     judged, reports = verify_sessions(receipts, root_key, mine=mine)
     missing = mine.without_session(report.session for report in reports)
+    unopened = mine.sealed_without_session(report.session for report in reports)
     held = all(each.verified is not None for each in judged) and all(report.verified for report in reports)
     return service_pb2.VerifySessionResponse(
-        verified=held and not missing,
+        verified=held and not missing and not unopened,
         receipts=[_receipt_message(each) for each in judged],
         sessions=[session_message(report) for report in reports],
         offers_without_session=[offer.message() for offer in missing],
+        sealed_without_session=[each.message() for each in unopened],
     )
 
 
@@ -90,6 +92,7 @@ def session_message(report: SessionReport) -> service_pb2.SessionReport:
         level=report.level.name if report.verified else "",
         rests_on=report.level.rests_on,
         closed=report.closed,
+        sealed=report.sealed,
     )
 
 
@@ -109,7 +112,7 @@ def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
 
 
 def _mine(request: service_pb2.VerifySessionRequest) -> Mine:
-    for name in ("offers", "reveal_logs"):
+    for name in ("offers", "reveal_logs", "sealed"):
         require_limit("kept", len(getattr(request, name)), MAX_KEPT, name)
     field = ""
     try:
@@ -121,10 +124,14 @@ def _mine(request: service_pb2.VerifySessionRequest) -> Mine:
         for index, log in enumerate(request.reveal_logs):
             field = f"reveal_logs[{index}]"
             logs.append(read_reveal_log(log))
+        sealed: list[Sealed] = []
+        for index, told in enumerate(request.sealed):
+            field = f"sealed[{index}]"
+            sealed.append(read_sealed(told))
     except RequestError as error:
         error.field = join_path(field, error.field.removeprefix("session.").removeprefix("contributions."))
         raise
-    return Mine(tuple(offers), tuple(logs))
+    return Mine(tuple(offers), tuple(logs), tuple(sealed))
 
 
 def _root_key(given: bytes, keys: ServiceKeys) -> bytes:

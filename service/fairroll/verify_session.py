@@ -62,6 +62,7 @@ class SessionReport:
         complete: whether every step of every receipt held.
         closed: whether the last receipt is the session's close.
         level: what it is worth where it is verified.
+        sealed: the seqs at which a roll stands by the digest that was told, and is not opened.
     """
 
     session_id: bytes
@@ -72,6 +73,7 @@ class SessionReport:
     complete: bool
     closed: bool
     level: Level
+    sealed: tuple[int, ...] = ()
 
     @property
     def verified(self) -> bool:
@@ -110,7 +112,7 @@ def verify_sessions(
 
     Returns:
         What came of each receipt in order, and of each session in the order of its first receipt. Which offers have
-        no session is `mine.without_session`'s to say.
+        no session is `mine.without_session`'s to say, and which sealed rolls `mine.sealed_without_session`'s.
 
     Raises:
         KeyFileError: the trust file cannot be used.
@@ -185,7 +187,9 @@ def _report(
     session = ordered[0].record.session
     requests = ((each.record.request.seq, each.request_digest) for each in ordered)
     kept = (Finding(*difference) for difference in mine.differences(session, requests))
-    findings = (*order_findings(map(_place, ordered)), *_branches(answers), *kept)
+    told = mine.sealed_in(session)
+    sealed = tuple(sorted(told.keys() - {each.record.request.seq for each in ordered}))
+    findings = (*order_findings(map(_place, ordered), told), *_branches(answers), *kept)
     open_decisions = tuple(
         OpenDecision(seq, decision)
         for each in ordered
@@ -202,6 +206,7 @@ def _report(
         guarded=not unguarded,
         previewed=any(is_answer(each.record.request) for each in unguarded),
         closed=closed,
+        sealed=bool(sealed),
     )
     return SessionReport(
         session_id,
@@ -212,6 +217,7 @@ def _report(
         complete=complete,
         closed=closed,
         level=mine.level(session, facts),
+        sealed=sealed,
     )
 
 

@@ -3,6 +3,7 @@
 import json
 import socket
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,13 @@ import grpc
 import pytest
 from google.protobuf import json_format
 
+from fairroll.levels import SEALED, Mine, read_sealed
 from fairroll.v1.roll_pb2 import RollRequest
-from fairroll.v1.service_pb2 import SealRollRequest
+from fairroll.v1.service_pb2 import SealRollRequest, SealRollResponse
 from tests.service.cli_run import Run, runner
 from tests.service.grpc_door import refusal_of
 from tests.service.process import ServiceProcess, start_service
+from tests.service.test_levels import PLAIN, played, report
 from tests.service.test_two_doors import notation, over_rest, post, roll
 
 
@@ -145,6 +148,132 @@ def test_what_is_no_service_seals_nothing(run: Run, tmp_path: Path) -> None:
     assert done.code == 2
     assert "[SERVICE_UNREACHABLE]" in done.err
     assert not (tmp_path / "x").exists()
+
+
+# What stands for a receipt until it is opened
+
+
+@dataclass
+class Scene:
+    """A session of three rolls whose second is sealed, and the folder in which receipts are kept."""
+
+    run: Run
+    folder: Path
+    service: ServiceProcess
+
+    def __post_init__(self) -> None:
+        self.receipts.mkdir()
+        table = f"scene of {self.folder.name}"
+        self.run("roll", "d20", "--table", table, "--save", self.receipts / "0.json")
+        hidden, told = self.folder / "1.sealed", self.folder / "1.told"
+        told.write_text(self.run("seal", "d100", "--after", self.receipts / "0.json", "--save", hidden, "--json").out)
+        self.run("roll", "d20", "--after", hidden, "--save", self.receipts / "2.json")
+
+    @property
+    def receipts(self) -> Path:
+        """The folder of receipts."""
+        return self.folder / "receipts"
+
+    def told(self, **changed: object) -> Path:
+        """What the table was told, or something else."""
+        path = self.folder / "told.json"
+        path.write_text(json.dumps(json.loads((self.folder / "1.told").read_text()) | changed))
+        return path
+
+    def open(self) -> None:
+        """Show the receipt."""
+        assert self.run("open", self.folder / "1.sealed", "--save", self.receipts / "1.json").code == 0
+
+    def verify(self, *told: Path) -> tuple[int, Any]:
+        """Exit code and session of `fairroll verify`."""
+        given = [word for each in told for word in ("--mine", each)]
+        done = self.run("verify", self.receipts, "--root", self.service.root_key, *given, "--json")
+        (session,) = done.json["sessions"]
+        return done.code, session
+
+    def audit(self, *told: Path) -> tuple[int, Any]:
+        """Exit code and session of `fairroll audit`."""
+        given = [word for each in told for word in ("--mine", each)]
+        report = self.folder / "report.json"
+        # --jobs 1: one process, so that two of them are not started for three receipts.
+        arguments = ("audit", self.receipts, "--root", self.service.root_key, *given, "--jobs", "1", "--json", report)
+        code = self.run(*arguments).code
+        (session,) = json.loads(report.read_text())["sessions"]["shown"]
+        report.unlink()
+        return code, session
+
+
+@pytest.fixture
+def scene(run: Run, service: ServiceProcess, tmp_path: Path) -> Scene:
+    return Scene(run, tmp_path, service)
+
+
+def reasons(session: dict[str, Any]) -> list[tuple[str, int]]:
+    return [(each["reason"], int(each["seq"])) for each in session["findings"]]
+
+
+def test_the_digest_that_was_told_stands_for_the_receipt_until_it_is_opened(scene: Scene) -> None:
+    for judge in (scene.verify, scene.audit):
+        code, session = judge(scene.told())
+        assert (code, session["verified"], session["level"]) == (0, True, "L0")
+        assert [int(seq) for seq in session["sealed"]] == [1]
+        assert reasons(judge()[1]) == [("SEQ_MISSING", 1)]
+    scene.open()
+    for judge in (scene.verify, scene.audit):
+        code, session = judge(scene.told())
+        assert (code, session["verified"], session["sealed"]) == (0, True, [])
+
+
+def test_another_digest_than_was_told_is_found(scene: Scene) -> None:
+    other = scene.told(digest="ab" * 32)
+    for judge in (scene.verify, scene.audit):
+        code, session = judge(other)
+        assert (code, reasons(session)) == (1, [("PREVIOUS_DIFFERS", 2)])
+    scene.open()
+    for judge in (scene.verify, scene.audit):
+        code, session = judge(other)
+        assert (code, reasons(session)) == (1, [("SEAL_DIFFERS", 1)])
+
+
+def test_a_sealed_roll_behind_the_last_receipt_shows_that_the_tail_was_cut(scene: Scene) -> None:
+    for judge in (scene.verify, scene.audit):
+        code, session = judge(scene.told(seq="4"), scene.folder / "1.told")
+        assert (code, reasons(session)) == (1, [("SEQ_MISSING", 3)])
+
+
+def test_a_sealed_roll_of_a_session_without_receipts_is_told(scene: Scene) -> None:
+    session = json.loads((scene.folder / "1.told").read_text())["session"]
+    elsewhere = scene.told(session={**session, "table": "elsewhere"})
+    scene.open()
+    assert scene.verify(elsewhere)[0] == 1
+    assert scene.audit(elsewhere)[0] == 1
+    shown = scene.run("verify", scene.receipts, "--root", scene.service.root_key, "--mine", elsewhere)
+    assert "SEALED WITHOUT A SESSION" in shown.out
+
+
+def test_an_offered_session_is_worth_its_level_once_all_is_opened() -> None:
+    table = played(PLAIN)
+    hidden = table.receipts.pop(1)
+    told = read_sealed(SealRollResponse(digest=hidden.digest, session=hidden.record.session, seq=1))
+    sealed_yet = report(table, Mine((PLAIN,), sealed=(told,)))
+    assert (sealed_yet.verified, sealed_yet.level.name, sealed_yet.sealed) == (True, "L0", (1,))
+    assert SEALED in sealed_yet.level.rests_on
+    table.receipts.insert(1, hidden)
+    assert report(table, Mine((PLAIN,), sealed=(told,))).level.name == "L1"
+
+
+def test_the_call_takes_what_was_told(service: ServiceProcess) -> None:
+    request = roll(notation("3d6"), session={"table": "called"})
+    told = sealed(service, request)[1]
+    opened = over_rest(service, request)[1]
+    body = {"bundles": [{"envelope": opened["envelope"]}], "sealed": [told]}
+    assert post(service, "/v1/sessions:verify", json.dumps(body).encode())[1]["verified"] is True
+    elsewhere = {**told, "session": {**told["session"], "table": "elsewhere"}}
+    answer = post(service, "/v1/sessions:verify", json.dumps(body | {"sealed": [elsewhere]}).encode())[1]
+    assert (answer["verified"], answer["sealedWithoutSession"]) == (False, [elsewhere])
+    for bad, field in (({"digest": "ab"}, "sealed[0].digest"), ({"session": {}}, "sealed[0].origin")):
+        problem = post(service, "/v1/sessions:verify", json.dumps(body | {"sealed": [told | bad]}).encode())[1]
+        assert problem["field"] == field
 
 
 # From whom it hides

@@ -20,7 +20,7 @@ from fairroll.bundle import MAX_CHAIN, Bundle
 from fairroll.envelope import Envelope
 from fairroll.errors import KeyFileError, RequestError, Step, VerificationError
 from fairroll.key_list import KeyList, KeyStatus, check_successor, verify_key_list
-from fairroll.levels import NOTHING_KEPT, Facts, Level, Mine
+from fairroll.levels import NOTHING_KEPT, Facts, Level, Mine, Sealed
 from fairroll.offer import Offer
 from fairroll.session_order import Finding, Place, order_findings
 from fairroll.trust import TrustFile
@@ -49,7 +49,8 @@ class Open:
 class SessionResult:
     """What came of a session; `findings` and `open` are the first ones, their numbers those of all.
 
-    `closed` is whether the last receipt is its close; `level` what it is worth, where it is verified.
+    `closed` is whether the last receipt is its close; `sealed` the seqs where a digest that the auditor was told
+    stands for a receipt; `level` what it is worth, where it is verified.
     """
 
     session_id: bytes
@@ -64,6 +65,7 @@ class SessionResult:
     guarded: bool = True
     previewed: bool = False
     closed: bool = False
+    sealed: list[int] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     finding_count: int = 0
     open: list[Open] = field(default_factory=list)
@@ -78,7 +80,13 @@ class SessionResult:
     @property
     def facts(self) -> Facts:
         """What its level depends on, beside what the auditor kept."""
-        return Facts(whole=self.verified, guarded=self.guarded, previewed=self.previewed, closed=self.closed)
+        return Facts(
+            whole=self.verified,
+            guarded=self.guarded,
+            previewed=self.previewed,
+            closed=self.closed,
+            sealed=bool(self.sealed),
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +166,7 @@ class Audit:
     levels: Counter[str] = field(default_factory=Counter)
     level_sentences: dict[str, Counter[str]] = field(default_factory=dict)
     offers_without_session: tuple[Offer, ...] = ()
+    sealed_without_session: tuple[Sealed, ...] = ()
     evidence: list[Evidence] = field(default_factory=list)
     evidence_count: int = 0
     heads: list[HeadResult] = field(default_factory=list)
@@ -173,6 +182,7 @@ class Audit:
             or self.key_list_errors
             or self.changed
             or self.offers_without_session
+            or self.sealed_without_session
             or any(head.seq < 0 for head in self.heads)
         )
 
@@ -223,6 +233,7 @@ class _Auditor:
         self._progress = progress
         self._lists: dict[bytes, Envelope] = {}
         self._opened: list[session_pb2.Session] = []
+        self._with_seals: list[session_pb2.Session] = []
         self._result = Audit(tuple(reading.names))
 
     def run(self) -> Audit:
@@ -234,6 +245,7 @@ class _Auditor:
         for session_id, first, one_off in self._book.sessions():
             self._take_session(session_id, first, one_off=bool(one_off))
         self._result.offers_without_session = self._wanted.mine.without_session(self._opened)
+        self._result.sealed_without_session = self._wanted.mine.sealed_without_session(self._with_seals)
         self._compare_heads()
         if self._wanted.terms.values:
             self._result.statistics = self._statistics()
@@ -361,7 +373,12 @@ class _Auditor:
         session = roll_pb2.RollRecord.FromString(self._book.envelope(first).payload).session
         found = SessionResult(session_id, session.origin, session.tenant, session.table, one_off)
         answers = list(islice(self._book.answers(session_id), 100_000)) if not one_off else []
-        order = order_findings(self._watch(found, {seq for seq, _ in answers}))
+        told = {seq: bytes.fromhex(digest) for seq, digest in self._wanted.mine.sealed_in(session).items()}
+        if told:
+            self._with_seals.append(session)
+            shown_seqs = {entry.seq for entry in self._book.entries(session_id) if entry.seq in told}
+            found.sealed = sorted(told.keys() - shown_seqs)
+        order = order_findings(self._watch(found, {seq for seq, _ in answers}), told)
         for finding in chain(order, _branches(answers), self._differences(session_id, session)):
             found.finding_count += 1
             if len(found.findings) < MAX_SHOWN:

@@ -106,6 +106,10 @@ def verdict(audit: Audit) -> list[str]:
         f"An offer that you kept has no session here: {each.digest}, table {each.table}."
         for each in audit.offers_without_session
     ]
+    told += [
+        f"Of the session of a sealed roll there is no receipt here: {each.digest}, table {each.table}, seq {each.seq}."
+        for each in audit.sealed_without_session
+    ]
     told += [f"A head that was named is not here: {each.digest.hex()}." for each in audit.heads if each.seq < 0]
     if not audit.receipts:
         told.append("No receipt holds.")
@@ -225,6 +229,7 @@ def _session(found: SessionResult) -> dict[str, Any]:
         "level": "" if found.level is None else found.level.name,
         "guarded": found.guarded,
         "closed": found.closed,
+        "sealed": found.sealed,
         "findingCount": found.finding_count,
         "findings": [{"reason": each.reason, "seq": each.seq, "message": each.message} for each in found.findings],
         "openCount": found.open_count,

@@ -12,9 +12,9 @@ from fairroll.cli.output import read_file
 from fairroll.co_seed import read_chain
 from fairroll.errors import KeyFileError, RequestError
 from fairroll.kept import parse_kept
-from fairroll.levels import Mine, RevealLog, read_reveal_log
+from fairroll.levels import Mine, RevealLog, Sealed, read_reveal_log, read_sealed
 from fairroll.offer import Offer
-from fairroll.v1 import session_pb2
+from fairroll.v1 import service_pb2, session_pb2
 
 
 def add_mine(parser: argparse.ArgumentParser) -> None:
@@ -24,8 +24,8 @@ def add_mine(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help="what you kept: an offer, your file of `fairroll offer draw`, your chain or its log; levels above L0 "
-        "are granted against it alone; may be repeated",
+        help="what you kept: an offer, your file of `fairroll offer draw`, your chain or its log, a sealed roll "
+        "that you were told; levels above L0 are granted against it alone; may be repeated",
     )
 
 
@@ -37,15 +37,16 @@ def read_mine(names: Sequence[str]) -> Mine:
     """
     offers: list[Offer] = []
     logs: list[RevealLog] = []
+    sealed: list[Sealed] = []
     for name in names:
         try:
-            _read(name, offers, logs)
+            _read(name, offers, logs, sealed)
         except RequestError as error:
             raise KeyFileError("KEPT_FILE_INVALID", f"{name} is nothing that one keeps", field=name) from error
-    return Mine(tuple(offers), tuple(logs))
+    return Mine(tuple(offers), tuple(logs), tuple(sealed))
 
 
-def _read(name: str, offers: list[Offer], logs: list[RevealLog]) -> None:
+def _read(name: str, offers: list[Offer], logs: list[RevealLog], sealed: list[Sealed]) -> None:
     text = read_file(name)
     value = strict_json.parse(text)
     if isinstance(value, dict) and "entropy" in value:
@@ -55,6 +56,8 @@ def _read(name: str, offers: list[Offer], logs: list[RevealLog]) -> None:
         offers.append(kept.offer)
     elif isinstance(value, dict) and "last" in value:
         logs.append(read_chain(Path(name)).log)
+    elif isinstance(value, dict) and "digest" in value:
+        sealed.append(read_sealed(json_codec.loads(service_pb2.SealRollResponse, text)))
     elif isinstance(value, dict) and "reveals" in value:
         logs.append(read_reveal_log(json_codec.loads(session_pb2.RevealLog, text)))
     else:

@@ -9,6 +9,7 @@ from fairroll import json_codec
 from fairroll.cli.output import EXIT_GOOD, error_value
 from fairroll.errors import FairrollError, RequestError, VerificationError
 from fairroll.key_list import KeyList
+from fairroll.levels import Sealed
 from fairroll.offer import Offer
 from fairroll.v1 import roll_pb2
 from fairroll.verify import STEP_NAMES, Verified
@@ -37,23 +38,29 @@ def value(reports: Sequence[Report]) -> dict[str, Any]:
 
 
 def session_value(
-    reports: Sequence[Report], sessions: Sequence[SessionReport], missing: Sequence[Offer]
+    reports: Sequence[Report], sessions: Sequence[SessionReport], missing: Sequence[Offer], unopened: Sequence[Sealed]
 ) -> dict[str, Any]:
-    """Return the reports as JSON, and beside them what came of each session, and the offers that have none."""
+    """Return the reports as JSON, what came of each session, and the offers and sealed rolls that have none."""
     whole = value(reports)
-    whole["verified"] = whole["verified"] and all(session.verified for session in sessions) and not missing
+    sessions_verified = all(session.verified for session in sessions)
+    whole["verified"] = whole["verified"] and sessions_verified and not missing and not unopened
     return whole | {
         "sessions": [json_codec.to_value(session_message(session)) for session in sessions],
         "offersWithoutSession": [json_codec.to_value(offer.message()) for offer in missing],
+        "sealedWithoutSession": [json_codec.to_value(each.message()) for each in unopened],
     }
 
 
-def offer_lines(missing: Sequence[Offer]) -> Iterable[str]:
-    """Return for people which offers have no session."""
+def offer_lines(missing: Sequence[Offer], unopened: Sequence[Sealed]) -> Iterable[str]:
+    """Return for people which offers and sealed rolls have no session."""
     for offer in missing:
         yield ""
         yield f"OFFER WITHOUT A SESSION: {offer.digest}, table {offer.table}"
         yield "  No receipt shown here is of the session that it left: someone may have looked ahead and dropped it."
+    for told in unopened:
+        yield ""
+        yield f"SEALED WITHOUT A SESSION: {told.digest}, table {told.table}, seq {told.seq}"
+        yield "  No receipt shown here is of its session."
 
 
 def session_lines(reports: Sequence[Report], sessions: Sequence[SessionReport]) -> Iterable[str]:
@@ -72,6 +79,7 @@ def session_lines(reports: Sequence[Report], sessions: Sequence[SessionReport]) 
         for each in session.open_decisions:
             of = f" of {each.decision.actor}" if each.decision.actor else ""
             yield f"  OPEN at seq {each.seq}: {each.decision.kind}{of} waits for an answer"
+        yield from (f"  SEALED at seq {seq}: not opened yet, its digest stands for it" for seq in session.sealed)
         yield f"  VERIFIED, level {session.level.name}" if session.verified else "  NOT VERIFIED"
         yield from (f"    {sentence}" for sentence in session.level.rests_on)
         yield f"  head {session.head}"

@@ -267,6 +267,7 @@ class VerifySessionRequest(_message.Message):
     ROOT_KEY_FIELD_NUMBER: _builtins.int
     OFFERS_FIELD_NUMBER: _builtins.int
     REVEAL_LOGS_FIELD_NUMBER: _builtins.int
+    SEALED_FIELD_NUMBER: _builtins.int
     root_key: _builtins.bytes
     """The root public key to judge the key lists by, 32 bytes. Unset: the service's own root."""
     @_builtins.property
@@ -283,6 +284,10 @@ class VerifySessionRequest(_message.Message):
     def reveal_logs(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.RevealLog]:
         """The logs of the caller's own co-seed chains, at most 100: L3 is granted against them alone."""
 
+    @_builtins.property
+    def sealed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
+        """The sealed rolls that the caller was told, at most 100: each stands by its digest where its receipt is not shown."""
+
     def __init__(
         self,
         *,
@@ -290,10 +295,11 @@ class VerifySessionRequest(_message.Message):
         root_key: _builtins.bytes = ...,
         offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
         reveal_logs: _abc.Iterable[_session_pb2.RevealLog] | None = ...,
+        sealed: _abc.Iterable[Global___SealRollResponse] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "offers", b"offers", "reveal_logs", b"reveal_logs", "root_key", b"root_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "offers", b"offers", "reveal_logs", b"reveal_logs", "root_key", b"root_key", "sealed", b"sealed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -309,8 +315,11 @@ class VerifySessionResponse(_message.Message):
     RECEIPTS_FIELD_NUMBER: _builtins.int
     SESSIONS_FIELD_NUMBER: _builtins.int
     OFFERS_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
+    SEALED_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
-    """True only if every step of every receipt held, no session has a finding and each offer has its session."""
+    """True only if every step of every receipt held, no session has a finding, and each offer and sealed roll has its
+    session.
+    """
     @_builtins.property
     def receipts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VerifyReceiptResponse]:
         """What came of each receipt, in the order of the request."""
@@ -323,6 +332,10 @@ class VerifySessionResponse(_message.Message):
     def offers_without_session(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
         """The offers of the request that none of the sessions opens."""
 
+    @_builtins.property
+    def sealed_without_session(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
+        """The sealed rolls of the request of whose session there is no receipt."""
+
     def __init__(
         self,
         *,
@@ -330,10 +343,11 @@ class VerifySessionResponse(_message.Message):
         receipts: _abc.Iterable[Global___VerifyReceiptResponse] | None = ...,
         sessions: _abc.Iterable[Global___SessionReport] | None = ...,
         offers_without_session: _abc.Iterable[_session_pb2.Offer] | None = ...,
+        sealed_without_session: _abc.Iterable[Global___SealRollResponse] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers_without_session", b"offers_without_session", "receipts", b"receipts", "sessions", b"sessions", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers_without_session", b"offers_without_session", "receipts", b"receipts", "sealed_without_session", b"sealed_without_session", "sessions", b"sessions", "verified", b"verified"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -355,6 +369,7 @@ class SessionReport(_message.Message):
     LEVEL_FIELD_NUMBER: _builtins.int
     RESTS_ON_FIELD_NUMBER: _builtins.int
     CLOSED_FIELD_NUMBER: _builtins.int
+    SEALED_FIELD_NUMBER: _builtins.int
     session_id: _builtins.str
     """The session's id, 64 lower-case hex digits."""
     table: _builtins.str
@@ -381,6 +396,10 @@ class SessionReport(_message.Message):
     def rests_on(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
         """What the level rests on, what the guard gives beside it, and what is still possible; one sentence each."""
 
+    @_builtins.property
+    def sealed(self) -> _containers.RepeatedScalarFieldContainer[_builtins.int]:
+        """The seqs at which a roll stands by the digest that was told, and is not opened."""
+
     def __init__(
         self,
         *,
@@ -394,10 +413,11 @@ class SessionReport(_message.Message):
         level: _builtins.str = ...,
         rests_on: _abc.Iterable[_builtins.str] | None = ...,
         closed: _builtins.bool = ...,
+        sealed: _abc.Iterable[_builtins.int] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed", b"closed", "findings", b"findings", "head", b"head", "level", b"level", "open_decisions", b"open_decisions", "receipts", b"receipts", "rests_on", b"rests_on", "session_id", b"session_id", "table", b"table", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["closed", b"closed", "findings", b"findings", "head", b"head", "level", b"level", "open_decisions", b"open_decisions", "receipts", b"receipts", "rests_on", b"rests_on", "sealed", b"sealed", "session_id", b"session_id", "table", b"table", "verified", b"verified"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
