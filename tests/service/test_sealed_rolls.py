@@ -17,7 +17,7 @@ from fairroll.v1.service_pb2 import SealRollRequest, SealRollResponse
 from tests.service.cli_run import Run, runner
 from tests.service.grpc_door import refusal_of
 from tests.service.process import ServiceProcess, start_service
-from tests.service.test_levels import PLAIN, played, report
+from tests.service.test_levels import CO_SEEDED, PLAIN, log_of, played, report
 from tests.service.test_two_doors import notation, over_rest, post, roll
 
 
@@ -102,6 +102,8 @@ def test_nothing_is_sealed_that_could_not_be_kept(run: Run, tmp_path: Path) -> N
     assert (done.code, done.out) == (2, "")
     assert "[FILE_EXISTS]" in done.err
     assert taken.read_text() == "mine"
+    # Nobody was asked: under a guard the seq would be used, and what opens it lost.
+    assert "[FILE_EXISTS]" in run("seal", "d20", "--save", taken, "--server", "http://127.0.0.1:9").err
     assert "[FILE_NOT_WRITTEN]" in run("seal", "d20", "--save", tmp_path / "nowhere" / "x").err
     refused = run("seal", "d0", "--save", tmp_path / "x", "--json")
     assert (refused.code, refused.json["error"]["code"]) == (1, "SIDES_TOO_FEW")
@@ -260,6 +262,16 @@ def test_an_offered_session_is_worth_its_level_once_all_is_opened() -> None:
     assert SEALED in sealed_yet.level.rests_on
     table.receipts.insert(1, hidden)
     assert report(table, Mine((PLAIN,), sealed=(told,))).level.name == "L1"
+
+
+def test_a_co_seed_value_for_a_sealed_roll_has_no_receipt_yet() -> None:
+    table = played(CO_SEEDED)
+    log = log_of(table)
+    hidden = table.receipts.pop(1)
+    told = read_sealed(SealRollResponse(digest=hidden.digest, session=hidden.record.session, seq=1))
+    assert report(table, Mine((CO_SEEDED,), (log,), (told,))).findings == ()
+    found = report(table, Mine((CO_SEEDED,), (log,))).findings
+    assert [each.reason for each in found] == ["SEQ_MISSING", "REVEAL_WITHOUT_RECEIPT"]
 
 
 def test_the_call_takes_what_was_told(service: ServiceProcess) -> None:
