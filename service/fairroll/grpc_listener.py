@@ -15,6 +15,7 @@ from fairroll.settings import Address, Settings
 
 MAX_CALLS_PER_CONNECTION = 1000
 _SERVING = health_pb2.HealthCheckResponse.SERVING
+_NOT_SERVING = health_pb2.HealthCheckResponse.NOT_SERVING
 
 
 def options(settings: Settings) -> list[tuple[str, int]]:
@@ -65,11 +66,18 @@ class GrpcListener:
     async def start(self) -> None:
         """Answer calls."""
         await self._server.start()
-        await self._health.set(SERVICE, _SERVING)
 
     async def run(self) -> None:
         """Return when the server has stopped."""
         await self._server.wait_for_termination()
+
+    async def tell_health(self, *, serving: bool) -> None:
+        """Tell whoever asks, for the service and the process as a whole, whether calls are answered.
+
+        Nothing is told of the service before; after `refuse_health` it makes no difference.
+        """
+        for name in (SERVICE, health.OVERALL_HEALTH):
+            await self._health.set(name, _SERVING if serving else _NOT_SERVING)
 
     async def refuse_health(self) -> None:
         """Tell whoever asks that this process goes away, and answer calls as before."""

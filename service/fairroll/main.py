@@ -19,8 +19,9 @@ from fairroll.callers import Callers
 from fairroll.errors import FairrollError, SettingsError
 from fairroll.grpc_listener import GrpcListener
 from fairroll.grpc_server import GrpcDoor
-from fairroll.guard import Guard, watch
+from fairroll.guard import Guard
 from fairroll.guard.places import open_guard
+from fairroll.guard.watch import GuardWatch
 from fairroll.http_listener import HttpListener
 from fairroll.keys import KEY_LIST_FILE, ServiceKeys, init_keys, load_keys
 from fairroll.logs import set_up_logs
@@ -96,8 +97,9 @@ class _Process:
 
     async def run(self, stop: asyncio.Event, announce: Callable[[], None]) -> int:
         """Answer until `stop` is set or a listener ends; return the exit code."""
-        if self.guard is not None:
-            await watch.look(self.guard, self.readiness)
+        watch = GuardWatch(self.guard, self._tell_guard)
+        await self.grpc.tell_health(serving=True)
+        await watch.look()
         await self.grpc.start()
         tasks = supervisor.start(
             {
@@ -105,7 +107,7 @@ class _Process:
                 "REST": self.rest.run_until_stopped(),
                 "admin": self.admin.run_until_stopped(),
                 "signals": _wait(stop),
-                "guard": watch.watch(self.guard, self.readiness, stop),
+                "guard": watch.run(stop),
             }
         )
         self.readiness.state = "ready"
@@ -120,6 +122,11 @@ class _Process:
             stop.set()
         ended_well = await self._stop(tasks)
         return EXIT_GOOD if wanted and ended_well else EXIT_FAILED
+
+    async def _tell_guard(self, reached: bool) -> None:  # noqa: FBT001  a callback's one argument
+        """Let every probe know whether rolls can be guarded: all are refused while they cannot."""
+        self.readiness.guard_reached = reached
+        await self.grpc.tell_health(serving=reached)
 
     async def _drain(self) -> None:
         """Tell everyone to go elsewhere, and answer those who have not heard yet."""

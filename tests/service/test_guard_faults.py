@@ -11,7 +11,9 @@ from pathlib import Path
 
 import grpc
 import pytest
+from grpc_health.v1 import health_pb2, health_pb2_grpc  # type: ignore[import-untyped]  # it ships no types
 
+from fairroll.grpc_server import SERVICE
 from fairroll.settings import GuardPlace
 from fairroll.v1 import notation_pb2, roll_pb2, session_pb2
 from fairroll.v1.service_pb2_grpc import RollServiceStub
@@ -104,6 +106,14 @@ def readiness(service: ServiceProcess) -> tuple[int, str]:
             return error.code, error.read().decode().strip()
 
 
+def healthy(service: ServiceProcess) -> set[bool]:
+    """What gRPC health says of the process and of the service."""
+    with service.channel() as channel:
+        stub = health_pb2_grpc.HealthStub(channel)
+        answers = [stub.Check(health_pb2.HealthCheckRequest(service=name), timeout=10) for name in ("", SERVICE)]
+    return {answer.status == health_pb2.HealthCheckResponse.SERVING for answer in answers}
+
+
 def until(holds: Callable[[], bool], seconds: float = 30) -> None:
     latest = time.monotonic() + seconds
     while not holds():
@@ -149,6 +159,7 @@ def test_two_replicas_racing_for_a_seq_give_one_receipt_over_both_doors(place: G
 def test_postgresql_stopped_and_started_under_load_loses_nothing(postgres: Postgres, tmp_path: Path) -> None:
     with start_service(tmp_path, guard=postgres.make_database("stopped")) as service:
         assert readiness(service) == (200, "ready")
+        assert healthy(service) == {True}
         players = [Player(number) for number in range(PLAYERS)]
         end = time.monotonic() + 12
         outage = threading.Thread(target=_stop_and_start, args=(postgres, service))
@@ -157,6 +168,7 @@ def test_postgresql_stopped_and_started_under_load_loses_nothing(postgres: Postg
         outage.join()
         assert {reason for player in players for reason in player.refused} == {"GUARD_UNREACHABLE"}
         until(lambda: readiness(service)[0] == 200)
+        until(lambda: healthy(service) == {True})
         before = [len(player.asked) for player in players]
         stop = time.monotonic() + 1
         play_all(service, players, lambda: time.monotonic() > stop, go_on=True)
@@ -168,7 +180,18 @@ def _stop_and_start(postgres: Postgres, service: ServiceProcess) -> None:
     time.sleep(1)
     postgres.stop(signal.SIGQUIT)
     until(lambda: readiness(service) == (503, "guard unreachable"))
+    until(lambda: healthy(service) == {False})
     postgres.start()
+
+
+def test_a_service_that_starts_without_its_guard_is_not_serving_until_it_is_there(tmp_path: Path) -> None:
+    folder = tmp_path / "later"
+    with start_service(tmp_path, guard=f"sqlite:{folder / 'guard.db'}") as service:
+        assert healthy(service) == {False}
+        assert readiness(service) == (503, "guard unreachable")
+        folder.mkdir()
+        until(lambda: healthy(service) == {True})
+        assert readiness(service) == (200, "ready")
 
 
 def test_a_full_disk_refuses_rolls_and_proves_nothing_until_there_is_room(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
-"""Whether the guard answers: opened until it does, looked at every second, and told to whoever probes."""
+"""Whether the guard answers: opened until it does, looked at every second, and told where it changes."""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from fairroll.errors import FairrollError
 from fairroll.guard.claims import Guard
@@ -14,31 +14,47 @@ SECONDS = 1.0
 _LOG = logging.getLogger("fairroll.guard")
 
 
-class Readiness(Protocol):
-    """What is told."""
+class GuardWatch:
+    """Looks at one guard; where there is none, there is nothing to see.
 
-    guard_reached: bool
+    Attributes:
+        reached: whether it answered when it was last looked at.
+    """
 
+    def __init__(self, guard: Guard | None, tell: Callable[[bool], Awaitable[None]]) -> None:
+        """Look at a guard.
 
-async def watch(guard: Guard | None, readiness: Readiness, stop: asyncio.Event) -> None:
-    """Look at the guard every second until `stop` is set."""
-    while not stop.is_set():
+        Args:
+            guard: which.
+            tell: is given `reached` whenever it changes.
+        """
+        self.reached = True
+        self._guard = guard
+        self._tell = tell
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Look every second until `stop` is set."""
+        while not stop.is_set():
+            try:
+                await asyncio.wait_for(stop.wait(), SECONDS)
+            except TimeoutError:
+                await self.look()
+
+    async def look(self) -> None:
+        """Open the guard, which also asks it where it is open already; tell and log a change."""
+        if self._guard is None:
+            return
+        failure: FairrollError | None = None
         try:
-            await asyncio.wait_for(stop.wait(), SECONDS)
-        except TimeoutError:
-            if guard is not None:
-                await look(guard, readiness)
-
-
-async def look(guard: Guard, readiness: Readiness) -> None:
-    """Open the guard, which also asks it where it is open already; note and log a change."""
-    try:
-        await guard.open()
-    except FairrollError as error:
-        if readiness.guard_reached:
-            _LOG.error("the guard cannot be reached, so nothing is rolled: %s", error.__cause__ or error.message)
-        readiness.guard_reached = False
-        return
-    if not readiness.guard_reached:
-        _LOG.warning("the guard is reached again")
-    readiness.guard_reached = True
+            await self._guard.open()
+        except FairrollError as error:
+            failure = error
+        reached = failure is None
+        if reached == self.reached:
+            return
+        self.reached = reached
+        if failure is None:
+            _LOG.warning("the guard is reached again")
+        else:
+            _LOG.error("the guard cannot be reached, so nothing is rolled: %s", failure.__cause__ or failure.message)
+        await self._tell(reached)
