@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,9 +24,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 _FENCE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_SERVE = re.compile(r"(?:FAIRROLL_GUARD=(\S+) )?make serve")
 _HEREDOC = re.compile(r"<<'(\w+)'")
 _LEFT_OUT = ".."
-_REFUSED = re.compile(r"not valid|REFUSED|NOT VERIFIED|WITHOUT A SESSION|^fairroll: ")
+_REFUSED = re.compile(r"not valid|REFUSED|NOT VERIFIED|WITHOUT A SESSION|BRANCH|^fairroll: ")
 """What a command prints that ends with the answer no."""
 _CHANGING = re.compile(r"[0-9a-f]{64}|[A-Za-z0-9_-]{43}(?![A-Za-z0-9_-])|\(?-?[0-9]+\)?")
 """Digests, key ids, and numbers; a die that was dropped stands in parentheses."""
@@ -96,17 +98,33 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+class Services:
+    """The services that pages start and stop, one for each guard that they name; all with the same keys."""
+
+    def __init__(self, clone: Path, stack: ExitStack) -> None:
+        self._clone = clone
+        self._stack = stack
+        self._running: dict[str, ServiceProcess] = {}
+
+    def with_guard(self, guard: str) -> ServiceProcess:
+        """Return the one with this guard."""
+        if guard not in self._running:
+            started = start_service(self._clone, keys=str(self._clone / "var" / "keys"), guard=guard)
+            self._running[guard] = self._stack.enter_context(started)
+        return self._running[guard]
+
+
 @pytest.fixture(scope="module")
-def running(clone: Path) -> Iterator[ServiceProcess]:
-    with start_service(clone, keys=str(clone / "var" / "keys")) as service:
-        yield service
+def services(clone: Path) -> Iterator[Services]:
+    with ExitStack() as stack:
+        yield Services(clone, stack)
 
 
 def run(command: Command, service: ServiceProcess, clone: Path) -> subprocess.CompletedProcess[str]:
     """Run a command with the ports of this service."""
     text = command.text.replace("http://127.0.0.1:8080", service.rest).replace("127.0.0.1:50051", service.grpc)
     text = text.replace("http://127.0.0.1:9090", service.admin)
-    if text == "make serve":
+    if _SERVE.fullmatch(text):
         text = "make -n serve"  # it is running already
     variables = {**environment(clone), "FAIRROLL_SERVER": service.rest, "PATH": os.environ["PATH"]}
     return subprocess.run(
@@ -121,11 +139,15 @@ def run(command: Command, service: ServiceProcess, clone: Path) -> subprocess.Co
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_command_does_what_its_page_says(page: Path, running: ServiceProcess, clone: Path) -> None:
+def test_each_command_does_what_its_page_says(page: Path, services: Services, clone: Path) -> None:
+    service = services.with_guard("none")
     for command in commands(page):
-        done = run(command, running, clone)
+        serve = _SERVE.fullmatch(command.text)
+        if serve:
+            service = services.with_guard(serve[1] or "none")
+        done = run(command, service, clone)
         printed = done.stdout.splitlines()
-        if command.text == "make serve":
+        if serve:
             assert done.returncode == 0
             assert "fairroll serve" in done.stdout
             continue
@@ -151,6 +173,18 @@ def test_the_readme_plays_every_system() -> None:
     texts = "\n".join(command.text for command in commands(ROOT / "README.md"))
     for field in roll_pb2.Check.DESCRIPTOR.oneofs_by_name["system"].fields:
         assert f'"{field.json_name}":' in texts
+
+
+def test_the_readme_plays_a_guarded_scene_in_which_a_second_answer_is_refused_and_a_forged_one_named() -> None:
+    played = list(commands(ROOT / "README.md"))
+    texts = [command.text for command in played]
+    guarded = next(index for index, text in enumerate(texts) if text.startswith("FAIRROLL_GUARD="))
+    scene = played[guarded : texts.index("make serve", guarded)]
+    assert sum(".request.json" in command.text and "curl" in command.text for command in scene) == 4
+    shown = "\n".join(line for command in scene for line in command.output)
+    for found in ("REMOVE of Ann", "CHANGE of Bob", "SEQ_USED", "ANSWERED_ALREADY", "guarded: each seq used once"):
+        assert found in shown
+    assert any("BRANCH" in line for command in played[guarded + len(scene) :] for line in command.output)
 
 
 def test_links_of_the_pages_lead_somewhere() -> None:

@@ -61,6 +61,21 @@ def test_what_is_left_open_is_decided_later(
     assert run("decide", answered, "--option", "KEEP", "--json").json["error"]["code"] == "NOT_PENDING"
 
 
+def test_an_option_is_named_by_its_number_as_at_the_prompt_and_other_rolls_may_lie_between(
+    run: Run, service: ServiceProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pending, between, answered = (tmp_path / f"{name}.json" for name in ("pending", "between", "answered"))
+    type_in(monkeypatch, "")
+    run("roll", "--ask", *SKILL, "change=never", "zero-result=undecided", "--save", pending)
+    second = run("decide", pending, "--json").json["decisions"][0]["options"][1]["id"]
+    assert run("roll", "d6", "--after", pending, "--save", between).code == 0
+    done = run("decide", pending, "--option", "2", "--after", between, "--save", answered, "--json")
+    request = done.json["record"]["request"]
+    assert (request["seq"], request["answers"]) == ("2", [{"decisionId": "0:0", "optionId": second}])
+    assert run("verify", answered, "--root", service.root_key).code == 0
+    assert run("decide", pending, "--option", "99", "--json").json["error"]["code"] == "OPTION_UNKNOWN"
+
+
 @pytest.mark.parametrize(
     ("options", "code"),
     [(("NONE_OF_THEM",), "OPTION_UNKNOWN"), (("0:0=KEEP", "MORE"), "ANSWERS_LEFT"), (("9:9=KEEP",), "ANSWERS_LEFT")],

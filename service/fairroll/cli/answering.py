@@ -57,7 +57,7 @@ def ask(decisions: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def options_given(decisions: Sequence[dict[str, Any]], given: Sequence[str]) -> list[str]:
-    """Return the options given on the command line, in the order of the decisions: `ID`, or `DECISION=ID`.
+    """Return the options given on the command line, in the order of the decisions: an id or number, or `DECISION=ID`.
 
     Raises:
         RequestError: ANSWER_MISSING or ANSWERS_LEFT; whether they are options is the service's to say.
@@ -72,7 +72,7 @@ def options_given(decisions: Sequence[dict[str, Any]], given: Sequence[str]) -> 
         missing = decisions[chosen.index("")]
         expected = tuple(f"{missing['id']}={option['id']}" for option in missing["options"])
         raise RequestError("ANSWER_MISSING", "a decision has no --option", field="--option", expected=expected)
-    return chosen
+    return [_numbered(option, each) for option, each in zip(chosen, decisions, strict=True)]
 
 
 def answer_request(
@@ -125,6 +125,11 @@ def _prompt() -> str:
     if not line:
         raise EOFError
     return printable(line.strip())
+
+
+def _numbered(option: str, decision: dict[str, Any]) -> str:
+    """Return an option's id where its number is given; no id is a number."""
+    return _chosen(option, [each["id"] for each in decision["options"]]) or option
 
 
 def _chosen(answer: str, ids: Sequence[str]) -> str | None:

@@ -6,10 +6,10 @@ import argparse
 from pathlib import Path
 
 from fairroll import json_codec
-from fairroll.bundle import parse_bundle
 from fairroll.cli import roll
 from fairroll.cli.answering import answer_request, option_lines, options_given, waiting
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
+from fairroll.cli.receipts import parse_receipt
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.envelope import envelope_json
 from fairroll.errors import RequestError
@@ -18,23 +18,26 @@ from fairroll.receipt import parse_record
 _EPILOG = """\
 example:
   fairroll decide pending.json                                    shows what waits
-  fairroll decide pending.json --option KEEP --save answered.json"""
+  fairroll decide pending.json --option KEEP --save answered.json
+  fairroll decide pending.json --option 2 --announce answer.json   writes the request; any client can send it"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the bundle and the answers."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EPILOG
-    parser.add_argument("bundle", metavar="BUNDLE", help="what `fairroll roll --save` wrote of a roll that waits")
+    parser.add_argument("bundle", metavar="BUNDLE", help="a roll that waits: a bundle, or the answer of POST /v1/rolls")
     parser.add_argument(
         "--option",
         action="append",
         default=[],
         metavar="ID",
-        help="the option chosen, one for each decision in order, or DECISION=ID; without any, they are shown",
+        help="the option chosen, by id or number, one for each decision in order, or DECISION=ID; without any, all are "
+        "shown",
     )
-    parser.add_argument("--seq", type=int, help="the answer's seq; otherwise the one after the receipt that waits")
-    parser.add_argument("--previous", help="the digest at seq - 1; otherwise that of the receipt that waits")
+    parser.add_argument(
+        "--after", metavar="BUNDLE", help="the receipt before the answer, where other rolls lie between"
+    )
     parser.add_argument("--announce", type=Path, metavar="FILE", help="write the answer for all to see; send nothing")
     roll.add_reveal(parser)
     parser.add_argument("--server", default=roll.default_server(), help="the service's REST address")
@@ -44,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show what waits, or answer it."""
-    bundle = parse_bundle(read_file(options.bundle))
+    bundle = parse_receipt(read_file(options.bundle))
     record = json_codec.to_value(parse_record(bundle.envelope.payload))
     decisions = waiting(record)
     if not decisions:
@@ -59,10 +62,8 @@ def run(options: argparse.Namespace) -> int:
     envelopes = [*bundle.chain, bundle.envelope]
     chain = [envelope_json(each) for each in envelopes]
     request = answer_request(record, [each.digest for each in envelopes], chain, chosen)
-    if options.seq is not None:
-        request["seq"] = str(options.seq)
-    if options.previous is not None:
-        request["previous"] = options.previous
+    if options.after is not None:
+        request |= roll.following(options.after)
     if options.reveal:
         request["reveals"] = options.reveal
     if options.announce is not None:

@@ -229,7 +229,7 @@ def request_of(options: argparse.Namespace) -> dict[str, Any]:
     request: dict[str, Any] = {"checks": checks, "close": options.close, "requestId": options.request_id}
     request |= reveals
     if options.after is not None:
-        return request | _following(options.after)
+        return request | following(options.after)
     request |= {"seq": str(options.seq), "previous": options.previous}
     if options.session is not None:
         session = json_codec.loads(session_pb2.Session, read_file(options.session))
@@ -238,7 +238,7 @@ def request_of(options: argparse.Namespace) -> dict[str, Any]:
     return request | {"session": {"table": table, "vrfKeyId": options.vrf_key_id}} if table else request
 
 
-def _following(name: str) -> dict[str, Any]:
+def following(name: str) -> dict[str, Any]:
     """Return what a request says of its place: that after a receipt, or after a roll that is still sealed."""
     sealed = None if name == "-" else find_sealed(Path(name))
     if sealed is not None:
