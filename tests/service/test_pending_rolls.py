@@ -5,15 +5,19 @@ from dataclasses import replace
 
 import pytest
 
+from fairroll import hashing
 from fairroll.errors import RequestError, StateError, Step, VerificationError
 from fairroll.receipt import read_envelope
+from fairroll.session_message import read_session
 from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
 from fairroll.verify import Verified, verify
+from fairroll.verify_session import verify_sessions
 from tests.service.rolling import ROOT, TENANT, epoch_keys, proofs_of, record_of, roller, signed
 from tests.service.table_play import Table, bundle, envelopes, group, is_pending, remove, waiting
 
 PREVIEWED = "No guard: the decider could have previewed this answer."
+KEYS = epoch_keys()
 Request = roll_pb2.RollRequest
 
 
@@ -249,7 +253,9 @@ def refused_with(record: roll_pb2.RollRecord, *parents: roll_pb2.RollResponse) -
 def test_without_its_chain_an_answer_is_not_checked_and_not_verified() -> None:
     verified = judged(answered()[1])
     assert not verified.complete
+    assert (verified.steps[-1].step, verified.steps[-1].held) == (Step.RULES, False)
     assert verified.steps[-1].detail == "not checked: parent missing"
+    assert all(step.held for step in verified.steps[:-1])
 
 
 def test_an_answer_that_was_not_among_the_options_is_found() -> None:
@@ -272,7 +278,18 @@ def test_an_answer_to_what_did_not_wait_is_found() -> None:
     chain = [table.receipts[-1], table.send(table.answering([table.receipts[-1]]))]
     record = record_of(chain[1])
     record.request.root = record.request.continues = table.receipts[0].digest
-    assert refused_with(record, table.receipts[0]).reason == "NOT_PENDING"
+    error = refused_with(record, table.receipts[0])
+    assert (error.step, error.reason) == (Step.RULES, "NOT_PENDING")
+
+
+def test_an_answer_after_the_roll_has_ended_is_found() -> None:
+    chain = answered()
+    record = record_of(chain[1])
+    record.request.seq, record.request.previous = 3, chain[1].digest
+    record.request.continues = chain[1].digest
+    del record.outcomes[0].draws[:]
+    error = refused_with(proved(record), *chain)
+    assert (error.step, error.reason, error.field) == (Step.RULES, "NOT_PENDING", "chain[1]")
 
 
 def test_a_parent_of_another_session_is_found() -> None:
@@ -283,7 +300,8 @@ def test_a_parent_of_another_session_is_found() -> None:
     while not is_pending(moved.roll(group("Ann", "Ben", "Cas", "Dan", "Eve", "Fay"))):
         pass
     record.request.root = record.request.continues = moved.receipts[-1].digest
-    assert refused_with(record, moved.receipts[-1]).reason == "PARENT_SESSION"
+    error = refused_with(record, moved.receipts[-1])
+    assert (error.step, error.reason) == (Step.RULES, "PARENT_SESSION")
 
 
 def test_a_second_answer_in_one_chain_is_found() -> None:
@@ -291,15 +309,73 @@ def test_a_second_answer_in_one_chain_is_found() -> None:
     chain = next(scene for scene in scenes if len(scene) > 2)
     record = record_of(chain[2])
     record.request.continues = chain[0].digest
-    assert refused_with(record, *chain[:2]).reason == "BRANCH"
+    error = refused_with(record, *chain[:2])
+    assert (error.step, error.reason) == (Step.RULES, "BRANCH")
 
 
-def test_draws_of_the_wrong_stream_are_found() -> None:
-    """A face of the first stream's unused words in the answer's place."""
+def test_a_second_answer_beside_the_first_is_found() -> None:
+    """Each is good by itself: only both together convict."""
+    table = stopped()
+    chain = [table.receipts[-1], table.send(table.answering([table.receipts[-1]], option=1))]
+    second = table.send(table.answering(chain[:1], option=0))
+    assert judged(chain[0], second).complete
+    assert judged(*chain).complete
+    given = [(str(number), bundle(each)) for number, each in enumerate([*table.receipts[:1], *chain, second])]
+    _, (report,) = verify_sessions(given, ROOT.public_key)
+    assert [(each.reason, each.seq) for each in report.findings] == [("BRANCH", 1)]
+
+
+def proved(record: roll_pb2.RollRecord) -> roll_pb2.RollRecord:
+    """The record with the proof of its own place, so that only what else is wrong with it can be found."""
+    alpha = hashing.alpha(read_session(record.session).session_id(KEYS.vrf.public_key), record.request.seq, bytes(32))
+    record.proof, _ = KEYS.vrf.prove(alpha)
+    return record
+
+
+def beta_of(*chain: roll_pb2.RollResponse) -> bytes:
+    return bytes.fromhex(judged(*chain).steps[6].detail.removeprefix("beta "))
+
+
+def unlike_the_own(chain: list[roll_pb2.RollResponse], faces: list[int]) -> roll_pb2.RollRecord:
+    """The record of an answer that drew these faces, of which some are not those of its own stream."""
+    record = record_of(chain[1])
+    draws = record.outcomes[0].draws
+    assert len(draws) == len(faces)
+    assert [draw.face for draw in draws] != faces
+    for draw, face in zip(draws, faces, strict=True):
+        draw.face = face
+    return record
+
+
+def test_draws_of_the_parents_stream_are_found() -> None:
+    """What the parent's stream would have given next, had the roll not stopped: known before the answer."""
+    chain = answered()
+    stream = Stream(beta_of(chain[0]), 0)
+    drawn = [stream.face(6) for _ in chain[0].record.outcomes[0].draws]
+    assert drawn == [draw.face for draw in chain[0].record.outcomes[0].draws]
+    record = unlike_the_own(chain, [stream.face(6) for _ in chain[1].record.outcomes[0].draws])
+    error = refused_with(record, chain[0])
+    assert (error.step, error.reason) == (Step.DRAWS, "DRAW_DIFFERS")
+
+
+def test_draws_of_another_checks_stream_are_found() -> None:
+    chain = answered()
+    stream = Stream(beta_of(*chain), 1)
+    error = refused_with(unlike_the_own(chain, [stream.face(6) for _ in chain[1].record.outcomes[0].draws]), chain[0])
+    assert (error.step, error.reason) == (Step.DRAWS, "DRAW_DIFFERS")
+
+
+def test_the_parents_proof_gives_no_draws_to_the_answer() -> None:
     chain = answered()
     record = record_of(chain[1])
-    faces = [draw.face for draw in record.outcomes[0].draws]
-    record.outcomes[0].draws[0].face = faces[0] % 6 + 1
+    record.proof = chain[0].record.proof
+    assert refused_with(record, chain[0]).step == Step.VRF
+
+
+def test_a_face_that_no_stream_gave_is_found() -> None:
+    chain = answered()
+    record = record_of(chain[1])
+    record.outcomes[0].draws[0].face = record.outcomes[0].draws[0].face % 6 + 1
     error = refused_with(record, chain[0])
     assert (error.step, error.reason) == (Step.DRAWS, "DRAW_DIFFERS")
 
