@@ -6,7 +6,10 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import count
 from pathlib import Path
 
 import grpc
@@ -17,10 +20,11 @@ from fairroll.grpc_server import SERVICE
 from fairroll.settings import GuardPlace
 from fairroll.v1 import notation_pb2, roll_pb2, session_pb2
 from fairroll.v1.service_pb2_grpc import RollServiceStub
-from tests.service.grpc_door import refusal_of
+from tests.service.grpc_door import Refusal, refusal_of
 from tests.service.guards import place, postgres
 from tests.service.postgres import Postgres
 from tests.service.process import ServiceProcess, start_service
+from tests.service.table_play import is_pending, remove, waiting
 
 __all__ = ["place", "postgres"]
 
@@ -134,26 +138,114 @@ def test_a_service_killed_under_load_answers_every_request_in_one_way(place: Gua
         ask_all_again(restarted, players)
 
 
-def test_two_replicas_racing_for_a_seq_give_one_receipt_over_both_doors(place: GuardPlace, tmp_path: Path) -> None:
+RACES, TABLES = 1000, 8
+
+
+def race(one: RollServiceStub, other: RollServiceStub, requests: Sequence[roll_pb2.RollRequest]) -> tuple[int, Refusal]:
+    """Send a request to each replica at once; return which of the two won, and how the other was refused."""
+    calls = [stub.Roll.future(asked, timeout=30) for stub, asked in zip((one, other), requests, strict=True)]
+    errors = [call.exception() for call in calls]
+    assert errors.count(None) == 1
+    winner = errors.index(None)
+    lost = errors[1 - winner]
+    assert isinstance(lost, grpc.RpcError)
+    refusal = refusal_of(lost)
+    # The winner's claim stands from the first; the digest of its receipt, once that was made.
+    assert refusal.info.metadata.get("digest", "") in ("", calls[winner].result().digest)
+    return winner, refusal
+
+
+def race_at_tables(
+    services: Sequence[ServiceProcess], at_table: Callable[[int, Sequence[RollServiceStub]], None]
+) -> None:
+    """Let races run at several tables at once, each with channels of its own to both replicas."""
+
+    def at(table: int) -> None:
+        with ExitStack() as stack:
+            at_table(table, [stack.enter_context(each.stub()) for each in services])
+
+    with ThreadPoolExecutor(TABLES) as pool:
+        for done in [pool.submit(at, table) for table in range(TABLES)]:
+            done.result()
+
+
+def test_of_two_replicas_that_race_for_a_seq_exactly_one_gives_a_receipt(place: GuardPlace, tmp_path: Path) -> None:
+    raced = []
+
+    def at_table(table: int, stubs: Sequence[RollServiceStub]) -> None:
+        player = Player(table)
+        for number in range(RACES // TABLES):
+            requests = [player.request("d20"), player.request("d12")]
+            first = number % 2
+            winner, refusal = race(stubs[first], stubs[1 - first], requests)
+            assert (refusal.code, refusal.info.reason) == (grpc.StatusCode.ALREADY_EXISTS, "SEQ_USED")
+            # What stands is given by either replica, and is the winner's.
+            response = stubs[number % 3 % 2].Roll(requests[winner], timeout=30)
+            player.asked.append((requests[winner], response))
+            player.key_id = response.record.session.vrf_key_id
+            raced.append(winner)
+
     with (
         start_service(tmp_path, guard=setting(place)) as one,
         start_service(tmp_path, guard=setting(place)) as other,
-        one.stub() as first,
-        other.stub() as second,
     ):
-        player = Player(0)
-        for _ in range(100):
-            requests = [player.request("d20"), player.request("d12")]
-            calls = [stub.Roll.future(asked, timeout=10) for stub, asked in zip((first, second), requests, strict=True)]
-            errors = [call.exception() for call in calls]
-            assert errors.count(None) == 1
-            winner = errors.index(None)
-            (lost,) = [error for error in errors if error is not None]
-            assert isinstance(lost, grpc.RpcError)
-            refusal = refusal_of(lost)
-            assert (refusal.code, refusal.info.reason) == (grpc.StatusCode.ALREADY_EXISTS, "SEQ_USED")
-            player.asked.append((requests[winner], calls[winner].result()))
-            player.key_id = calls[winner].result().record.session.vrf_key_id
+        race_at_tables((one, other), at_table)
+    assert len(raced) == RACES
+    assert len(set(raced)) == 2
+
+
+def pending(stub: RollServiceStub, table: str) -> roll_pb2.RollResponse:
+    """A roll that stops: which die does Advantage remove? Four dice alike leave nothing to decide."""
+    for number in count():
+        session = session_pb2.Session(table=f"{table}, {number}")
+        root = stub.Roll(roll_pb2.RollRequest(session=session, checks=[remove()]), timeout=30)
+        if is_pending(root) and len(waiting(root)[0].options) > 1:
+            return root
+    raise AssertionError("count() ended")
+
+
+def answering(root: roll_pb2.RollResponse, option: int, seq: int, previous: str) -> roll_pb2.RollRequest:
+    """An answer to the first receipt of a session."""
+    request = roll_pb2.RollRequest(session=root.record.session, seq=seq, previous=previous, chain=[root.envelope])
+    request.root = request.continues = root.digest
+    (decision,) = waiting(root)
+    request.answers.add(decision_id=decision.id, option_id=decision.options[option % len(decision.options)].id)
+    return request
+
+
+def test_of_two_answers_to_one_pending_receipt_exactly_one_is_given(place: GuardPlace, tmp_path: Path) -> None:
+    """At one seq with two options; and at two seqs, where the later one can only come too early or too late."""
+    lost: list[tuple[grpc.StatusCode, str]] = []
+
+    def at_table(table: int, stubs: Sequence[RollServiceStub]) -> None:
+        for number in range(RACES // TABLES):
+            root = pending(stubs[number % 2], f"table {table}, {number}")
+            later = number % 2
+            requests = [answering(root, 0, 1, root.digest), answering(root, 1, 1 + later, root.digest)]
+            first = number // 2 % 2
+            winner, refusal = race(stubs[first], stubs[1 - first], requests)
+            lost.append((refusal.code, refusal.info.reason))
+            assert refusal.info.reason in (("ANSWERED_ALREADY", "SEQ_GAP") if later else ("SEQ_USED",))
+            given = stubs[1 - number % 2].Roll(requests[winner], timeout=30)
+            # Now that one stands, the other comes too late wherever it asks.
+            requests[1 - winner].seq, requests[1 - winner].previous = 2, given.digest
+            with pytest.raises(grpc.RpcError) as refused:
+                stubs[number % 2].Roll(requests[1 - winner], timeout=30)
+            again = refusal_of(refused.value)
+            assert (again.code, again.info.reason) == (grpc.StatusCode.ALREADY_EXISTS, "ANSWERED_ALREADY")
+            assert again.info.metadata["digest"] == given.digest
+
+    with (
+        start_service(tmp_path, guard=setting(place)) as one,
+        start_service(tmp_path, guard=setting(place)) as other,
+    ):
+        race_at_tables((one, other), at_table)
+    assert len(lost) == RACES
+    assert set(lost) <= {
+        (grpc.StatusCode.ALREADY_EXISTS, "SEQ_USED"),
+        (grpc.StatusCode.ALREADY_EXISTS, "ANSWERED_ALREADY"),
+        (grpc.StatusCode.FAILED_PRECONDITION, "SEQ_GAP"),
+    }
 
 
 def test_postgresql_stopped_and_started_under_load_loses_nothing(postgres: Postgres, tmp_path: Path) -> None:

@@ -51,13 +51,13 @@ WHERE (%(seq)s::bigint = 0 OR EXISTS (
   AND NOT EXISTS (SELECT FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq = -1)
 ON CONFLICT DO NOTHING
 """
+# One statement and so one moment: what is claimed in between is seen by both halves or by neither.
 ROWS_AT = """
-SELECT seq, request_digest, receipt_digest, closes FROM fairroll_seqs
+SELECT false, seq, request_digest, receipt_digest, closes FROM fairroll_seqs
 WHERE session_id = %(session_id)s AND seq = ANY(%(seqs)s::bigint[])
-"""
-ANSWER_TO = """
-SELECT seq, request_digest, receipt_digest, closes FROM fairroll_seqs
-WHERE session_id = %(session_id)s AND parent_seq = %(parent_seq)s
+UNION ALL
+SELECT true, seq, request_digest, receipt_digest, closes FROM fairroll_seqs
+WHERE session_id = %(session_id)s AND parent_seq = %(parent_seq)s::bigint
 """
 STAND = """
 UPDATE fairroll_seqs SET receipt_digest = %(receipt_digest)s, engines = %(engines)s
@@ -106,7 +106,7 @@ class PostgresqlGuard:
             if not self._migrated:
                 await migrate(connection)
             self._migrated = True
-            await _rows_at(connection, b"", (0,))
+            await _read(connection, b"", (0,))
 
     async def claim(self, claim: Claim) -> bytes | None:
         """Claim a seq."""
@@ -122,12 +122,16 @@ class PostgresqlGuard:
             for _ in range(MAX_TRIES):
                 # The receipts of a chain never change, so looking at them before the row is written is soon enough.
                 if claim.chain:
-                    free, standing = judge(claim, *await _read(connection, claim))
+                    free, standing = judge(
+                        claim, *await _read(connection, claim.session_id, claim.looked_up, claim.parent_seq)
+                    )
                     if not free:
                         return standing
                 if (await connection.execute(CLAIM, parameters, prepare=True)).rowcount:
                     return None
-                free, standing = judge(claim, *await _read(connection, claim))
+                free, standing = judge(
+                    claim, *await _read(connection, claim.session_id, claim.looked_up, claim.parent_seq)
+                )
                 if not free:
                     return standing
                 # What was in the way is no longer there: the row before was written in between.
@@ -144,7 +148,7 @@ class PostgresqlGuard:
         async with self._connected() as connection:
             if (await connection.execute(STAND, parameters, prepare=True)).rowcount:
                 return receipt_digest
-            rows = await _rows_at(connection, claim.session_id, (claim.seq,))
+            rows, _ = await _read(connection, claim.session_id, (claim.seq,))
         if claim.seq not in rows:
             raise used("SESSION_CLOSED", "the session was closed", "seq", None, claim.seq)
         return rows[claim.seq].receipt_digest or receipt_digest
@@ -200,18 +204,14 @@ async def migrate(connection: Connection) -> None:
                 raise ServiceError("GUARD_UNREACHABLE", message)
 
 
-async def _read(connection: Connection, claim: Claim) -> tuple[dict[int, Row], Row | None]:
-    rows = await _rows_at(connection, claim.session_id, claim.looked_up)
-    if claim.parent_seq is None:
-        return rows, None
-    parameters = {"session_id": claim.session_id, "parent_seq": claim.parent_seq}
-    found = await (await connection.execute(ANSWER_TO, parameters)).fetchone()
-    return rows, Row(*found) if found else None
-
-
-async def _rows_at(connection: Connection, session_id: bytes, seqs: Sequence[int]) -> dict[int, Row]:
-    found = await connection.execute(ROWS_AT, {"session_id": session_id, "seqs": list(seqs)})
-    return {row[0]: Row(*row) for row in await found.fetchall()}
+async def _read(
+    connection: Connection, session_id: bytes, seqs: Sequence[int], parent_seq: int | None = None
+) -> tuple[dict[int, Row], Row | None]:
+    """Return what stands at these seqs, and what answers that parent."""
+    parameters = {"session_id": session_id, "seqs": list(seqs), "parent_seq": parent_seq}
+    found = await (await connection.execute(ROWS_AT, parameters, prepare=True)).fetchall()
+    rows = {row[1]: Row(*row[1:]) for row in found if not row[0]}
+    return rows, next((Row(*row[1:]) for row in found if row[0]), None)
 
 
 __all__ = ["PostgresqlGuard", "migrate"]
