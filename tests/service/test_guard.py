@@ -132,6 +132,40 @@ async def test_retention_leaves_one_row_and_the_session_closed(guard: Guard) -> 
     await answer(guard, claim(0, session=b"t" * 32), b"d" * 32)
 
 
+async def test_a_session_that_rolls_while_others_are_closed_is_left_open(
+    place: GuardPlace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is found idle is everything, as if each had rolled again right after.
+    monkeypatch.setattr(sqlite, "_idle", lambda *_: [SESSION])
+    monkeypatch.setattr(postgresql, "IDLE", "SELECT session_id FROM fairroll_seqs WHERE %(idle_seconds)s > 0")
+    guard = guard_at(place)
+    await guard.open()
+    await answer(guard, claim(0), b"d" * 32)
+    assert await guard.retain(3600) == 0
+    await answer(guard, claim(1), b"e" * 32)
+    await guard.close()
+
+
+def test_a_file_that_another_process_begins_at_the_same_time_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Two processes that turn one new file to WAL together: SQLite tells one of them, once in some hundred times and at
+    # once, that the file is locked. Its own wait does not cover that.
+    locked = sqlite3.OperationalError("database is locked")
+    locked.sqlite_errorcode = sqlite3.SQLITE_BUSY
+    once = [locked]
+    connect = sqlite3.connect
+
+    def sometimes(*given: object, **more: object) -> sqlite3.Connection:
+        if once:
+            raise once.pop()
+        return connect(*given, **more)  # type: ignore[call-overload, no-any-return]  # passes on what it is given
+
+    monkeypatch.setattr(sqlite3, "connect", sometimes)
+    sqlite.connect(tmp_path / "guard.db").close()
+    assert not once
+
+
 async def test_what_was_claimed_outlives_the_process(place: GuardPlace) -> None:
     first = guard_at(place)
     await first.open()

@@ -69,9 +69,17 @@ HAVING max(claimed_at) <= now() - make_interval(secs => %(idle_seconds)s) AND ma
 """
 BURY = """
 INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, closes)
-VALUES (%(session_id)s, -1, ''::bytea, '', true) ON CONFLICT DO NOTHING
+SELECT %(session_id)s, -1, ''::bytea, '', true
+WHERE NOT EXISTS (
+    SELECT FROM fairroll_seqs WHERE session_id = %(session_id)s
+    AND claimed_at > now() - make_interval(secs => %(idle_seconds)s))
+ON CONFLICT DO NOTHING
 """
-REMOVE = "DELETE FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq > -1"
+"""Once more only where nothing was rolled in the meantime: others were closed before this one."""
+REMOVE = """
+DELETE FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq > -1
+AND EXISTS (SELECT FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq = -1)
+"""
 
 _FAILURES = (psycopg.Error, PoolTimeout, PoolClosed, TooManyRequests, OSError, TimeoutError)
 
@@ -157,12 +165,13 @@ class PostgresqlGuard:
         """Close idle sessions, each by itself: claims under way see either all of its rows or that it is closed."""
         async with self._connected(seconds=None) as connection:
             found = await connection.execute(IDLE, {"idle_seconds": idle_seconds})
-            sessions = [row[0] for row in await found.fetchall()]
-            for session_id in sessions:
+            closed = 0
+            for (session_id,) in await found.fetchall():
                 # The stone first: whoever claims from now on sees it, so that nothing follows what is then removed.
-                await connection.execute(BURY, {"session_id": session_id})
-                await connection.execute(REMOVE, {"session_id": session_id})
-        return len(sessions)
+                await connection.execute(BURY, {"session_id": session_id, "idle_seconds": idle_seconds})
+                removed = await connection.execute(REMOVE, {"session_id": session_id})
+                closed += removed.rowcount > 0
+        return closed
 
     async def close(self) -> None:
         """Close the pool."""

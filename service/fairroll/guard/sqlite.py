@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
@@ -18,7 +20,10 @@ from fairroll.guard.claims import TOMBSTONE, Claim, Row, judge, unreachable, use
 from fairroll.v1 import roll_pb2
 
 BUSY_SECONDS = 5.0
+RETRY_SECONDS = 0.02
 MAX_BATCH = 256
+RETAINED_AT_ONCE = 100
+"""Sessions that one transaction closes: claims wait for no longer than that."""
 
 T = TypeVar("T")
 Work = Callable[[sqlite3.Connection], T]
@@ -57,6 +62,9 @@ IDLE = (
     "SELECT session_id FROM fairroll_seqs GROUP BY session_id"
     " HAVING max(claimed_at) <= CAST(strftime('%s', 'now') AS INTEGER) - ? AND max(seq) > -1"
 )
+STILL_IDLE = (
+    "SELECT max(claimed_at) <= CAST(strftime('%s', 'now') AS INTEGER) - ? FROM fairroll_seqs WHERE session_id = ?"
+)
 
 
 class _Waiting(NamedTuple):
@@ -91,8 +99,16 @@ class SqliteGuard:
         return await self._do(lambda connection: _stand(connection, claim, receipt_digest))
 
     async def retain(self, idle_seconds: int) -> int:
-        """Close idle sessions."""
-        return await self._do(lambda connection: _retain(connection, idle_seconds))
+        """Close idle sessions, some at a time; what is idle is found beside the claims, which it would hold up."""
+        try:
+            idle = await asyncio.to_thread(_idle, self._path, idle_seconds)
+        except (sqlite3.Error, OSError) as error:
+            raise unreachable(error) from error
+        closed = 0
+        for first in range(0, len(idle), RETAINED_AT_ONCE):
+            some = idle[first : first + RETAINED_AT_ONCE]
+            closed += await self._do(partial(_retain, sessions=some, idle_seconds=idle_seconds))
+        return closed
 
     async def close(self) -> None:
         """End the thread, after what waits."""
@@ -140,7 +156,23 @@ _Answer = tuple[_Waiting, Any, Exception | None]
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open the file, and bring its tables to the version of this program."""
+    """Open the file, and bring its tables to the version of this program.
+
+    Raises:
+        sqlite3.Error: it cannot be opened, or is of a newer version; or it is busy for longer than BUSY_SECONDS.
+    """
+    latest = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return _connect(path)
+        except sqlite3.OperationalError as error:
+            # Turning a file to WAL takes it for itself, and does not wait for another process that does the same.
+            if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > latest:
+                raise
+            time.sleep(RETRY_SECONDS)
+
+
+def _connect(path: Path) -> sqlite3.Connection:
     connection = sqlite3.connect(path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
@@ -221,12 +253,24 @@ def _stand(connection: sqlite3.Connection, claim: Claim, receipt_digest: bytes) 
     return receipt_digest if standing is None else standing
 
 
-def _retain(connection: sqlite3.Connection, idle_seconds: int) -> int:
-    sessions = [session_id for (session_id,) in connection.execute(IDLE, (idle_seconds,)).fetchall()]
+def _idle(path: Path, idle_seconds: int) -> list[bytes]:
+    connection = connect(path)
+    try:
+        return [session_id for (session_id,) in connection.execute(IDLE, (idle_seconds,)).fetchall()]
+    finally:
+        connection.close()
+
+
+def _retain(connection: sqlite3.Connection, sessions: Sequence[bytes], idle_seconds: int) -> int:
+    """Close those of the sessions where nothing was rolled in the meantime, and return how many."""
+    closed = 0
     for session_id in sessions:
-        connection.execute("DELETE FROM fairroll_seqs WHERE session_id = ?", (session_id,))
-        connection.execute(INSERT, (session_id, TOMBSTONE, b"", "", None, None, True))
-    return len(sessions)
+        (idle,) = connection.execute(STILL_IDLE, (idle_seconds, session_id)).fetchone()
+        if idle:
+            connection.execute("DELETE FROM fairroll_seqs WHERE session_id = ?", (session_id,))
+            connection.execute(INSERT, (session_id, TOMBSTONE, b"", "", None, None, True))
+            closed += 1
+    return closed
 
 
 def _row(found: tuple[int, bytes, bytes | None, int]) -> Row:
