@@ -3,7 +3,12 @@
 #   docker run --read-only -p 50051:50051 -p 8080:8080 -v /etc/fairroll:/etc/fairroll:ro fairroll
 # Keys and API keys are mounted, never built in; see docs/deployment.md.
 
-FROM python:3.13.9-slim-trixie AS build
+# An exact version, but a tag can be moved: who builds for others pins the digest that they have looked at,
+#   docker buildx imagetools inspect python:3.13.9-slim-trixie
+#   docker build --build-arg BASE=python:3.13.9-slim-trixie@sha256:.. -t fairroll .
+ARG BASE=python:3.13.9-slim-trixie
+
+FROM ${BASE} AS build
 WORKDIR /src
 # One environment that builds and stays in this stage, and one that runs and never has a pip of its own.
 RUN python -m venv /opt/build \
@@ -19,10 +24,12 @@ RUN /opt/build/bin/python -m pip wheel --no-cache-dir --no-deps --no-build-isola
     && /opt/build/bin/python -m pip --python /opt/fairroll/bin/python install --no-cache-dir --no-deps --no-index --find-links /dist fairroll \
     && /opt/fairroll/bin/python -m compileall -q /opt/fairroll/lib
 
-FROM python:3.13.9-slim-trixie
+FROM ${BASE}
 # The same path in both stages: an environment holds its own path.
 COPY --from=build /opt/fairroll /opt/fairroll
-RUN useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin fairroll
+# The base image brings a pip, and what could install one.
+RUN rm -rf /usr/local/lib/python3*/site-packages/* /usr/local/lib/python3*/ensurepip /usr/local/bin/pip* /usr/local/bin/idle* \
+    && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin fairroll
 USER 10001:10001
 WORKDIR /
 # The linter takes the names of the two places of keys for secrets; they are paths.

@@ -15,7 +15,7 @@ from fnmatch import fnmatch
 from pathlib import Path
 
 STAND_INS = ("useradd",)
-_PLACES = re.compile(r"(?<![\w.])/(opt|src|dist|etc)\b")
+_PLACES = re.compile(r"(?<![\w.])/(opt|src|dist|etc|usr)\b")
 
 
 @dataclass
@@ -43,13 +43,17 @@ def parse(text: str) -> list[Stage]:
     """Read the stages of a Dockerfile."""
     whole = "\n".join(line for line in text.splitlines() if not line.lstrip().startswith("#"))
     stages: list[Stage] = []
+    defaults: dict[str, str] = {}
     for line in whole.replace("\\\n", " ").splitlines():
         if not line.strip():
             continue
         kind, rest = line.split(maxsplit=1)
-        if kind == "FROM":
+        if kind == "ARG" and not stages:
+            name, _, value = rest.partition("=")
+            defaults["${" + name + "}"] = value
+        elif kind == "FROM":
             base, _, name = rest.partition(" AS ")
-            stages.append(Stage(base, name))
+            stages.append(Stage(defaults.get(base, base), name))
         elif kind == "ENV":
             stages[-1].environment |= dict(pair.split("=", 1) for pair in rest.split())
         else:
@@ -64,10 +68,12 @@ class Workshop:
     Attributes:
         folder: an empty folder.
         source: the folder of the Dockerfile.
+        base: files that every stage finds, as the base image would have them.
     """
 
     folder: Path
     source: Path
+    base: tuple[str, ...] = ()
     recorded: list[str] = field(default_factory=list)
 
     @property
@@ -84,6 +90,10 @@ class Workshop:
         context = self._context()
         for stage in stages:
             self.image.mkdir()
+            for name in self.base:
+                path = self.image / name.lstrip("/")
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.touch()
             work = self.image
             for kind, text in stage.steps:
                 if kind == "WORKDIR":

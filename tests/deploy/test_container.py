@@ -61,13 +61,21 @@ def test_what_it_exposes_is_where_it_listens() -> None:
 
 # The steps, carried out
 
+INSTALLERS = (
+    "/usr/local/bin/pip",
+    "/usr/local/bin/pip3.13",
+    "/usr/local/lib/python3.13/ensurepip/__init__.py",
+    "/usr/local/lib/python3.13/site-packages/pip/__main__.py",
+)
+"""As the base image has them."""
+
 
 @pytest.mark.slow
 def test_its_steps_give_what_runs_and_nothing_that_builds(
     tmp_path_factory: pytest.TempPathFactory, tmp_path: Path
 ) -> None:
     """One test, since the steps take their time, and each worker would carry them out anew."""
-    workshop = Workshop(tmp_path_factory.mktemp("container"), ROOT)
+    workshop = Workshop(tmp_path_factory.mktemp("container"), ROOT, base=(*INSTALLERS, "/usr/local/bin/python3.13"))
     workshop.build(STAGES)
     nothing_that_builds_or_installs_is_in_it(workshop)
     the_user_is_made_without_home_or_shell(workshop)
@@ -88,13 +96,15 @@ def nothing_that_builds_or_installs_is_in_it(workshop: Workshop) -> None:
     assert {"fairroll", "grpcio", "fastapi", "uvloop"} <= there <= {"fairroll", *locked}
     assert not matching(there, "pip", "setuptools", "wheel", "hatch*", "uv", "*-tools", "pytest*", "mypy*")
     assert not list(workshop.image.rglob("opt/fairroll/bin/pip*"))
-    assert sorted(path.name for path in workshop.image.iterdir()) == ["opt"]
+    assert sorted(path.name for path in workshop.image.iterdir()) == ["opt", "usr"]
+    assert list(files_below(workshop.image / "usr")) == ["local/bin/python3.13"]
     assert sorted(path.name for path in (workshop.image / "opt").iterdir()) == ["fairroll"]
 
 
 def the_user_is_made_without_home_or_shell(workshop: Workshop) -> None:
     user = RESULT.last("USER").partition(":")[0]
-    assert workshop.recorded == [f"useradd --system --uid {user} --no-create-home --shell /usr/sbin/nologin fairroll"]
+    made = f"useradd --system --uid {user} --no-create-home --shell /usr/sbin/nologin fairroll"
+    assert workshop.recorded == [workshop.inside(made)]
 
 
 def the_service_answers_from_it_and_writes_nothing(
