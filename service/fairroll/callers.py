@@ -21,8 +21,7 @@ from pathlib import Path
 from re import compile as compile_pattern
 
 from fairroll import files, strict_json
-from fairroll.errors import CallerError, FairrollError, KeyFileError
-from fairroll.session import check_name
+from fairroll.errors import CallerError, FairrollError, KeyFileError, RequestError
 
 LOCAL_TENANT = "local"
 """Whose rolls those of anonymous callers are; on loopback only."""
@@ -33,6 +32,8 @@ RELOAD_SECONDS = 1.0
 """How long a changed file may go unnoticed."""
 FILE_MODE = 0o600
 
+MAX_TENANT_CHARACTERS = 64
+_TENANT = compile_pattern(r"[A-Za-z0-9._-]{1,64}")
 _KEY_ID = compile_pattern(r"[0-9a-f]{8}")
 _HASH = compile_pattern(r"[0-9a-f]{64}")
 _LOG = logging.getLogger("fairroll.callers")
@@ -44,7 +45,8 @@ class ApiKey:
 
     Attributes:
         key_id: 8 hex digits, for people who list and revoke; the first of the hash.
-        tenant: whose rolls those of its callers are, 1..200 bytes; public and permanent, part of every session id.
+        tenant: whose rolls those of its callers are, 1..64 of a-z, A-Z, 0-9, `.`, `_` and `-`, and not `local`; public
+            and permanent, part of every session id.
         hash: SHA-256 of the key, 64 hex digits.
     """
 
@@ -53,7 +55,7 @@ class ApiKey:
     hash: str
 
     def __post_init__(self) -> None:
-        check_name(self.tenant, "tenant")
+        _check_tenant(self.tenant)
         if not _KEY_ID.fullmatch(self.key_id) or not _HASH.fullmatch(self.hash):
             raise KeyFileError("API_KEY_FILE_INVALID", "an API key has an id of 8 and a hash of 64 hex digits")
 
@@ -122,7 +124,7 @@ def add_api_key(path: Path, tenant: str) -> str:
 
     Raises:
         KeyFileError: the file cannot be read or written.
-        RequestError: the tenant is not 1..200 bytes of text.
+        RequestError: TENANT_INVALID, nobody can be called so.
     """
     key = KEY_PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     digest = sha256(key.encode()).hexdigest()
@@ -158,6 +160,20 @@ def read_api_keys(path: Path) -> tuple[ApiKey, ...]:
         raise
     except FairrollError as error:
         raise KeyFileError("API_KEY_FILE_INVALID", f"{path.name}: {error.message}", field=path.name) from None
+
+
+def _check_tenant(tenant: str) -> None:
+    """Refuse a name that people could take for another one, or that stands for anonymous callers."""
+    if tenant == LOCAL_TENANT or not _TENANT.fullmatch(tenant):
+        raise RequestError(
+            "TENANT_INVALID",
+            f"a tenant is 1 to {MAX_TENANT_CHARACTERS} of the characters a-z, A-Z, 0-9, . _ and -, "
+            f"and is not {LOCAL_TENANT}, which is that of anonymous callers",
+            field="tenant",
+            minimum=1,
+            maximum=MAX_TENANT_CHARACTERS,
+            value=tenant,
+        )
 
 
 def _api_key(row: object) -> ApiKey:

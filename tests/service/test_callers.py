@@ -138,7 +138,16 @@ def test_an_unknown_id_cannot_be_revoked(file: Path) -> None:
     assert caught.value.reason == "API_KEY_ID_UNKNOWN"
 
 
-def test_a_tenant_without_a_name_gets_no_key(file: Path) -> None:
-    with pytest.raises(RequestError):
-        add_api_key(file, "")
+@pytest.mark.parametrize("tenant", ["", "local", "a/b c", "acme ", "\u0430cme", "one-off/x", "a" * 65, "a\n"])
+def test_a_tenant_that_could_be_taken_for_another_gets_no_key(file: Path, tenant: str) -> None:
+    with pytest.raises(RequestError) as caught:
+        add_api_key(file, tenant)
+    error = caught.value
+    assert (error.reason, error.minimum, error.maximum, error.value) == ("TENANT_INVALID", 1, 64, tenant)
     assert not file.exists()
+
+
+@pytest.mark.parametrize("tenant", ["a", "a" * 64, "Acme_Games-2.test"])
+def test_a_tenant_of_plain_characters_gets_its_key(file: Path, tenant: str) -> None:
+    key = add_api_key(file, tenant)
+    assert Callers(file).tenant_of(key) == tenant
