@@ -43,12 +43,12 @@ _HEADERS = {
 }
 
 
-def add_documentation(app: FastAPI, roller: Roller, *, anonymous: bool) -> None:
+def add_documentation(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> None:
     """Add the page, what it loads, and the document; each is made when it is first asked for."""
 
     @cache
     def document() -> bytes:
-        return json.dumps(openapi(app, roller, anonymous=anonymous), ensure_ascii=False).encode()
+        return json.dumps(openapi(app, roller, anonymous=anonymous, guard=guard), ensure_ascii=False).encode()
 
     def add(path: str, media_type: str, body: Callable[[], bytes]) -> None:
         async def answer(_: Request) -> Response:

@@ -16,7 +16,7 @@ from google.protobuf.message import Message
 from grpc.aio import EOF
 
 from fairroll.door import decode, new_call_id, status_of
-from fairroll.errors import RequestError, ServiceError
+from fairroll.errors import FairrollError, RequestError, ServiceError
 from fairroll.guard import guarded
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
@@ -134,7 +134,7 @@ class GrpcDoor(grpc.GenericRpcHandler):
         async def handle(request: Any, context: Context) -> Any:  # noqa: ANN401  bytes, or an iterator of them
             started = time.perf_counter()
             call_id = new_call_id()
-            code = Code.OK
+            code, reason = Code.OK, ""
             try:
                 return await answer(request, context)
             except asyncio.CancelledError:
@@ -143,10 +143,11 @@ class GrpcDoor(grpc.GenericRpcHandler):
             except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
                 status = status_of(error, call_id)
                 code = Code(status.code)
+                reason = error.reason if isinstance(error, FairrollError) else "INTERNAL"
             finally:
                 seconds = time.perf_counter() - started
                 self._metrics.observe_call(DOOR, method, code.name, seconds)
-                log_call(DOOR, method, code.name, seconds, call_id)
+                log_call(DOOR, method, code.name, seconds, call_id, reason=reason)
             details = ((STATUS_DETAILS, status.SerializeToString()),)
             return await context.abort(_CODES[status.code], status.message, details)
 

@@ -15,16 +15,24 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeVar
 
+from google.protobuf.any_pb2 import Any as AnyMessage
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
 from google.protobuf.json_format import MessageToDict
 from google.protobuf.message import Message
+from google.rpc.error_details_pb2 import BadRequest, ErrorInfo
 
 from fairroll.errors import RequestError
+from fairroll.v1.errors_pb2 import LimitViolation, NotationViolation
 
 M = TypeVar("M", bound=Message)
 
 MAX_DEPTH = 64
 """Levels of nesting in a body."""
+
+DETAILS: tuple[type[Message], ...] = (ErrorInfo, BadRequest, LimitViolation, NotationViolation)
+"""What stands in the details of a google.rpc.Status."""
+TYPE_URL = "type.googleapis.com/"
+"""What stands before the full name of a message in `@type`."""
 
 Reader = Callable[[Any], Any]
 """Turns a parsed JSON value into what a field takes, or raises RequestError with a path below that field."""
@@ -79,6 +87,32 @@ def parse(body: bytes | str) -> object:
         ) from None
     except RecursionError:
         raise _too_deep(text) from None
+
+
+@cache
+def reasons_of(descriptor: Descriptor) -> frozenset[str]:
+    """Return the reasons with which `loads` may refuse such a message, by its fields and those inside it."""
+    found = {"JSON_UNREADABLE", "JSON_KEY_REPEATED", "JSON_TOO_DEEP", "UNKNOWN_FIELD", "WRONG_TYPE"}
+    seen: set[str] = set()
+
+    def add(message: Descriptor) -> None:
+        if message.full_name in seen:
+            return
+        seen.add(message.full_name)
+        if any(len(oneof.fields) > 1 for oneof in message.oneofs):
+            found.add("FIELD_CONFLICT")
+        for field in message.fields:
+            if field.message_type is not None:
+                add(field.message_type)
+            elif field.enum_type is not None:
+                found.add("ENUM_UNKNOWN")
+            elif field.type == FieldDescriptor.TYPE_BYTES:
+                found.add("BASE64_INVALID")
+            elif field.cpp_type in _INTEGER_RANGES:
+                found.add("OUT_OF_RANGE")
+
+    add(descriptor)
+    return frozenset(found)
 
 
 def from_value(message_class: type[M], value: object) -> M:
@@ -302,7 +336,9 @@ def _shown(text: str) -> str:
 
 @cache
 def _message_writer(descriptor: Descriptor) -> Writer:
-    if descriptor.file.package.startswith("google."):
+    if descriptor.full_name == AnyMessage.DESCRIPTOR.full_name:
+        return _write_detail
+    if descriptor.file.package == "google.protobuf":
         # Well-known types print in ways of their own, and none stands on a hot path.
         return _well_known
     fields = [(field.name, field.json_name, field.has_presence, _field_writer(field)) for field in descriptor.fields]
@@ -315,6 +351,15 @@ def _message_writer(descriptor: Descriptor) -> Writer:
         return members
 
     return write
+
+
+def _write_detail(message: Any) -> dict[str, Any]:  # noqa: ANN401  google.protobuf.Any, as which nothing is typed
+    """Print a detail of a status as protobuf's mapping does: its members beside its type."""
+    detail = next((kind() for kind in DETAILS if message.Is(kind.DESCRIPTOR)), None)
+    if detail is None:
+        raise TypeError(f"no status has a detail {message.type_url}")
+    message.Unpack(detail)
+    return {"@type": message.type_url, **to_value(detail)}
 
 
 def _well_known(message: Message) -> Any:  # noqa: ANN401  any JSON value
@@ -331,6 +376,8 @@ def _whole(value: Any) -> Any:  # noqa: ANN401  any JSON value
 
 
 def _field_writer(field: FieldDescriptor) -> Writer:
+    if is_text_map(field):
+        return lambda texts: dict(sorted(texts.items()))
     if field.message_type is not None:
         inner = field.message_type
 
@@ -344,6 +391,11 @@ def _field_writer(field: FieldDescriptor) -> Writer:
     if not field.is_repeated:
         return one
     return lambda items: [one(item) for item in items]
+
+
+def is_text_map(field: FieldDescriptor) -> bool:
+    """Whether a field is a map from text to text, the only kind of map that the contract has."""
+    return field.message_type is not None and field.message_type.GetOptions().map_entry
 
 
 def _scalar_writer(field: FieldDescriptor) -> Writer:

@@ -16,6 +16,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 
 from fairroll.comments import comment_of
 from fairroll.convert import Member, members_of
+from fairroll.json_codec import DETAILS, TYPE_URL, is_text_map
 from fairroll_rules.fields import Allowed, Characters, Constraint, Entries, Range, Utf8, allowed
 
 Schema = dict[str, Any]
@@ -25,6 +26,8 @@ _INTEGERS: dict[int, tuple[int, int]] = {
     FieldDescriptor.CPPTYPE_UINT32: (0, 2**32 - 1),
 }
 _ANYTHING = Allowed(None, None)
+_MAY_BE_ABSENT = {"fairroll.v1.CheckOutcome.system"}
+"""Oneofs of no dataclass that may have no arm: a roll that waits, or that passed its limit, has no outcome."""
 _LONG_INTEGERS = {FieldDescriptor.CPPTYPE_INT64: r"^-?[0-9]{1,19}$", FieldDescriptor.CPPTYPE_UINT64: r"^[0-9]{1,20}$"}
 
 
@@ -37,6 +40,8 @@ class SchemaBuilder:
         kinds: dict[str, type],
         place: str = "#/$defs/",
         definitions: dict[str, Schema] | None = None,
+        *,
+        of_answers: bool = False,
     ) -> None:
         """Build one document.
 
@@ -45,11 +50,13 @@ class SchemaBuilder:
             kinds: the dataclasses of a system's rolls by name; those inside them are found through their fields.
             place: where the document keeps its definitions.
             definitions: those that are there already, to be added to.
+            of_answers: whether it describes answers too, which print the zeros of enums; forms need none.
         """
         self.definitions = {} if definitions is None else definitions
         self._package = package
         self._kinds = kinds
         self._place = place
+        self._of_answers = of_answers
 
     def message(self, descriptor: Descriptor) -> Schema:
         """Return the schema of a message."""
@@ -87,11 +94,13 @@ class SchemaBuilder:
             self._kinds.update({kind.__name__: kind for kind in member.kinds if isinstance(kind, type)})
         else:  # an arm of a oneof: its type stands in the hint of the oneof's member
             self._kinds.update(self._kinds_of_arms(field))
-        one = self._value(field)
+        one = {} if is_text_map(field) else self._value(field)
         empty = member is not None and member.default == ""
-        if field.is_repeated:
+        if is_text_map(field):
+            schema: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+        elif field.is_repeated:
             each = one | _keywords(limits.each, or_empty=False)
-            schema: Schema = {"type": "array", "items": each} | _keywords(limits.whole, or_empty=empty)
+            schema = {"type": "array", "items": each} | _keywords(limits.whole, or_empty=empty)
         else:
             schema = one | _keywords(limits.whole, or_empty=empty)
         described = {"title": _title(field.name), "description": comment_of(field.full_name), **schema}
@@ -113,12 +122,22 @@ class SchemaBuilder:
             return self.reference(inner)
         if field.enum_type is not None:
             enum = field.enum_type
-            return self._reference(enum.full_name, lambda: _enum(enum))
+            return self._reference(enum.full_name, lambda: _enum(enum, with_zero=self._of_answers))
         return _scalar(field)
 
     def reference(self, descriptor: Descriptor) -> Schema:
         """Return a reference to the schema of a message, which is built if it is not there yet."""
+        if descriptor.full_name == "google.protobuf.Struct":
+            return {"type": "object"}
+        if descriptor.full_name == "google.protobuf.Any":
+            return {"oneOf": [self._detail(kind) for kind in DETAILS]}
         return self._reference(descriptor.full_name, lambda: self.message(descriptor))
+
+    def _detail(self, kind: Any) -> Schema:  # noqa: ANN401  a message class of another package has another descriptor
+        """Return the schema of a detail of a status: the message's own, and its type."""
+        schema = self.message(kind.DESCRIPTOR)
+        tag = {"const": TYPE_URL + kind.DESCRIPTOR.full_name, "description": "The type of the detail."}
+        return {**schema, "properties": {"@type": tag, **schema["properties"]}, "required": ["@type"]}
 
     def _reference(self, full_name: str, build: Callable[[], Schema]) -> Schema:
         name = full_name.removeprefix(self._package)
@@ -134,7 +153,8 @@ class SchemaBuilder:
                 continue  # what `optional` is made of
             arms: list[Schema] = [{"required": [field.json_name]} for field in oneof.fields]
             member = members.get(oneof.name)
-            if member is not None and (member.optional or member.default is not MISSING):
+            absent = member is not None and (member.optional or member.default is not MISSING)
+            if absent or f"{descriptor.full_name}.{oneof.name}" in _MAY_BE_ABSENT:
                 arms.append({"not": {"anyOf": list(arms)}})
             yield {"description": comment_of(f"{descriptor.full_name}.{oneof.name}"), "oneOf": arms}
 
@@ -182,8 +202,8 @@ def _scalar(field: FieldDescriptor) -> Schema:
     return {"type": "string", "contentEncoding": "base64"} if field.type == field.TYPE_BYTES else {"type": "string"}
 
 
-def _enum(enum: EnumDescriptor) -> Schema:
-    values = [value.name for value in enum.values if value.number]
+def _enum(enum: EnumDescriptor, *, with_zero: bool) -> Schema:
+    values = [value.name for value in enum.values if value.number or with_zero]
     prefix = enum.values_by_number[0].name.removesuffix("UNSPECIFIED")
     choices = [
         {

@@ -50,12 +50,13 @@ def set_up_logs(form: Literal["plain", "json"]) -> None:
     logging.getLogger("fairroll").setLevel(logging.INFO)
 
 
-def log_call(door: str, method: str, code: str, seconds: float, call_id: str) -> None:
-    """Write the line of one call: no body, no address, no credential."""
+def log_call(door: str, method: str, code: str, seconds: float, call_id: str, *, reason: str) -> None:
+    """Write the line of one call, with the reason where it was refused: no body, no address, no credential."""
     if _CALLS.isEnabledFor(logging.INFO):
         # A record made by hand: `info` would look for the line that called it, which takes longer than all the rest.
         record = logging.LogRecord(_CALLS.name, logging.INFO, "", 0, "call", (), None)
-        record.fields = {"door": door, "method": method, "code": code, "ms": round(seconds * 1000, 3), "id": call_id}
+        fields = {"door": door, "method": method, "code": code, "ms": round(seconds * 1000, 3), "id": call_id}
+        record.fields = {**fields, "reason": reason} if reason else fields
         _CALLS.handle(record)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from fastapi.routing import APIRoute
@@ -10,9 +11,12 @@ from google.protobuf.descriptor import Descriptor, MethodDescriptor
 
 from fairroll import json_codec
 from fairroll.comments import comment_of
+from fairroll.errors import RequestError, to_status
+from fairroll.guide import guide
 from fairroll.json_schema import Schema, SchemaBuilder
 from fairroll.problems import MEDIA_TYPE
-from fairroll.reasons import TABLE
+from fairroll.reasons import GROUPS, TABLE, given_by
+from fairroll.rest_stream import LINES_TYPE
 from fairroll.v1 import envelope_pb2, roll_pb2, service_pb2
 from fairroll_rules.systems import systems
 
@@ -65,36 +69,47 @@ EXAMPLES: Mapping[str, dict[str, Any]] = {
 }
 
 
-def openapi(app: FastAPI, roller: Roller, *, anonymous: bool) -> dict[str, Any]:
+def openapi(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> dict[str, Any]:
     """Return the document for the routes of `app`; its receipt is one of this service's, so that it verifies.
 
     Args:
         app: the gateway.
         roller: makes the receipt of the examples.
         anonymous: whether callers need no API key.
+        guard: whether a guard lets each seq be used once.
     """
     schemas: dict[str, Schema] = {"Problem": _PROBLEM}
-    builder = SchemaBuilder(PACKAGE, {}, PLACE, schemas)
+    builder = SchemaBuilder(PACKAGE, {}, PLACE, schemas, of_answers=True)
     _add_systems(schemas)
-    receipt = roller.roll(json_codec.from_value(roll_pb2.RollRequest, EXAMPLES["notation"]), EXAMPLE_TENANT)
-    examples = _Examples(json_codec.to_value(receipt))
+    request = json_codec.from_value(roll_pb2.RollRequest, json_codec.parse(json.dumps(EXAMPLES["notation"])))
+    receipt = json_codec.to_value(roller.roll(request, EXAMPLE_TENANT))
+    examples = _Examples(receipt)
     paths: dict[str, Any] = {}
     for route in app.routes:
         if isinstance(route, APIRoute) and route.name in SERVICE.methods_by_name:
             call = SERVICE.methods_by_name[route.name]
-            for verb in route.methods or ():
+            secured = not anonymous and call.name not in PUBLIC
+            # HEAD is GET without its body: it stands nowhere of its own.
+            for verb in (route.methods or set()) - {"HEAD"}:
                 operation = _operation(route.path, call, builder, examples)
-                if not anonymous and call.name not in PUBLIC:
+                if verb == "GET":
+                    operation["parameters"] = [_IF_NONE_MATCH]
+                    operation["responses"]["304"] = _NOT_MODIFIED
+                if secured:
                     operation["security"] = [{"apiKey": []}]
+                reasons = _reasons(route.path, call, secured=secured, guard=guard)
+                operation["responses"] |= _problems(reasons)
                 paths.setdefault(route.path, {})[verb.lower()] = operation
+    components: dict[str, Any] = {"schemas": schemas}
+    if not anonymous:
+        components["securitySchemes"] = {"apiKey": _API_KEY}
     return {
         "openapi": "3.1.0",
-        "info": {"title": "fairroll", "version": "v1", "description": comment_of(SERVICE.full_name)},
+        "info": {"title": "fairroll", "version": "v1", "description": guide(anonymous=anonymous)},
+        "servers": [{"url": "/", "description": "The service that this page comes from."}],
+        "tags": [{"name": SERVICE.name, "description": comment_of(SERVICE.full_name)}],
         "paths": paths,
-        "components": {
-            "schemas": schemas,
-            "securitySchemes": {"apiKey": {"type": "apiKey", "in": "header", "name": "x-api-key"}},
-        },
+        "components": components,
     }
 
 
@@ -105,20 +120,35 @@ class _Examples:
         bundle = {"envelope": receipt["envelope"]}
         self.requests: dict[str, dict[str, Any]] = {
             "RollRequest": dict(EXAMPLES),
+            "SealRollRequest": {
+                "a roll behind the screen": {
+                    "roll": {"session": {"table": "table-43"}, "checks": [{"notation": {"text": "1d20+3"}}]}
+                }
+            },
             "VerifyReceiptRequest": {"the receipt of a roll": {"bundle": bundle}},
+            "VerifySessionRequest": {"the receipts of a session": {"bundles": [bundle]}},
             "ParseNotationRequest": {
                 "notation": {"check": {"text": "4d6kh3"}},
                 "notation with a fault": {"check": {"text": "4d6kh3("}},
             },
         }
         self.answers: dict[str, dict[str, Any]] = {"RollResponse": {"a roll": receipt}}
+        items = [{"itemId": "first", "request": EXAMPLES["notation"]}, {"itemId": "second", "request": {"checks": []}}]
+        error = RequestError("REQUIRED", "a roll has at least one check", field="request.checks")
+        refused = service_pb2.StreamRollsResponse(item_id="second", status=to_status(error))
+        self.lines = _lines(items)
+        self.answered_lines = _lines([{"itemId": "first", "receipt": receipt}, json_codec.to_value(refused)])
+
+
+def _lines(items: list[dict[str, Any]]) -> str:
+    return "".join(json.dumps(item, ensure_ascii=False, separators=(",", ":")) + "\n" for item in items)
 
 
 def _add_systems(schemas: dict[str, Schema]) -> None:
     """Build the messages of each system first, with what its dataclasses know."""
     for name, system in systems().items():
         for container, kinds in ((roll_pb2.Check, system.CHECKS), (roll_pb2.CheckOutcome, system.OUTCOMES)):
-            builder = SchemaBuilder(PACKAGE, {kind.__name__: kind for kind in kinds}, PLACE, schemas)
+            builder = SchemaBuilder(PACKAGE, {kind.__name__: kind for kind in kinds}, PLACE, schemas, of_answers=True)
             arm = container.DESCRIPTOR.fields_by_name[name].message_type
             if arm is not None:
                 builder.reference(arm)
@@ -131,14 +161,17 @@ def _operation(path: str, call: MethodDescriptor, builder: SchemaBuilder, exampl
         "summary": words.partition(". ")[0].rstrip("."),
         "description": words,
         "tags": [SERVICE.name],
-        "responses": {"200": _answer(path, call, builder, examples), **_problems()},
+        "responses": {"200": _answer(path, call, builder, examples)},
     }
     if path == LINE:
         operation["summary"] = "Rolls a line of notation for people"
         text = {"schema": {"type": "string"}, "examples": {"notation": {"value": "4d6kh3"}}}
         operation["requestBody"] = {"required": True, "content": {"text/plain": text}}
     elif path == STREAM:
-        operation["requestBody"] = {"content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+        kind = builder.reference(call.input_type)
+        told = f"One JSON a line, each a {_name(kind)}. Lines that are blank are passed over."
+        lines = _lines_of(kind, told, {"two rolls, one of which is refused": examples.lines})
+        operation["requestBody"] = {"required": True, "content": {LINES_TYPE: lines}}
     elif call.name not in PUBLIC:
         content = {"schema": builder.reference(_input(call))}
         shown = examples.requests.get(call.input_type.name)
@@ -154,9 +187,15 @@ def _operation_id(path: str, name: str) -> str:
 
 def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: _Examples) -> dict[str, Any]:
     if path == STREAM:
-        item = builder.reference(service_pb2.StreamRollsResponse.DESCRIPTOR)
-        words = f"One JSON a line, each a {item['$ref'].rpartition('/')[2]}."
-        return {"description": words, "content": {"application/x-ndjson": {"schema": {"type": "string"}}}}
+        item = builder.reference(call.output_type)
+        words = (
+            f"One JSON a line, each a {_name(item)}, in the order of the lines sent, and each sent as soon as it is "
+            "there. Begin to read before you have sent everything, or send all and then read: both work. A roll that "
+            "is refused has a `status` in the place of a `receipt`, whose first detail holds the reason: one of "
+            f"{', '.join(sorted(given_by('Roll') | json_codec.reasons_of(call.input_type)))}, or INTERNAL."
+        )
+        lines = _lines_of(item, words, {"a receipt and a status": examples.answered_lines})
+        return {"description": words, "content": {LINES_TYPE: lines}}
     message: Descriptor = envelope_pb2.Envelope.DESCRIPTOR if path == WELL_KNOWN_KEYS else call.output_type
     content: dict[str, Any] = {"schema": builder.reference(message)}
     shown = examples.answers.get(message.name)
@@ -168,20 +207,49 @@ def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples:
     return {"description": comment_of(message.full_name), "content": kinds}
 
 
-def _problems() -> dict[str, Any]:
-    """Return the answers that are not 200: whatever the table of reasons can say over HTTP."""
-    statuses = sorted({row.http for row in TABLE.values() if row.http != 200})
-    return {str(status): _problem(status) for status in statuses}
+def _lines_of(item: Schema, words: str, examples: dict[str, str]) -> dict[str, Any]:
+    """Return a body of lines; OpenAPI 3.1 has no word for the schema of one line, so that it is an extension."""
+    schema = {"type": "string", "description": words}
+    return {
+        "schema": schema,
+        "x-item-schema": item,
+        "examples": {name: {"value": one} for name, one in examples.items()},
+    }
 
 
-def _problem(status: int) -> dict[str, Any]:
-    reasons = ", ".join(_reasons(status))
-    content = {MEDIA_TYPE: {"schema": {"$ref": f"{PLACE}Problem"}}}
-    return {"description": f"Problem details (RFC 9457); `reason` is one of {reasons}.", "content": content}
+def _name(reference: Schema) -> str:
+    return str(reference["$ref"]).rpartition("/")[2]
 
 
-def _reasons(status: int) -> Iterable[str]:
-    return (reason for reason, row in TABLE.items() if row.http == status)
+def _reasons(path: str, call: MethodDescriptor, *, secured: bool, guard: bool) -> set[str]:
+    """Return the reasons with which a route may refuse: what the door gives, by what it reads, and the call's own."""
+    reasons = {"INTERNAL"}
+    if secured:
+        reasons |= {"API_KEY_MISSING", "API_KEY_UNKNOWN"}
+    if call.name in PUBLIC:
+        return reasons
+    if path == STREAM:  # each line is answered by itself
+        return reasons | {"MEDIA_TYPE_UNSUPPORTED"}
+    reasons |= {"BODY_TOO_LARGE"} | given_by(call.name, guard=guard)
+    if path == LINE:  # one check of notation, and no JSON
+        return (reasons | {"TEXT_INVALID"}) & _OF_A_LINE
+    return reasons | {"MEDIA_TYPE_UNSUPPORTED"} | json_codec.reasons_of(call.input_type)
+
+
+def _problems(reasons: set[str]) -> dict[str, Any]:
+    """Return the answers that are not 200, by their status."""
+    by_status = sorted((TABLE[reason].http, reason) for reason in reasons)
+    return {
+        str(status): _problem([reason for _, reason in group])
+        for status, group in groupby(by_status, lambda one: one[0])
+    }
+
+
+def _problem(reasons: list[str]) -> dict[str, Any]:
+    problem = {"properties": {"reason": {"enum": reasons}}}
+    schema = {"allOf": [{"$ref": f"{PLACE}Problem"}, problem]}
+    words = "Problem details (RFC 9457); `reason` is " + ("one of " if len(reasons) > 1 else "") + ", ".join(reasons)
+    return {"description": f"{words}.", "content": {MEDIA_TYPE: {"schema": schema}}}
 
 
 def _input(call: MethodDescriptor) -> Descriptor:
@@ -189,6 +257,31 @@ def _input(call: MethodDescriptor) -> Descriptor:
     return message
 
 
+_IF_NONE_MATCH = {
+    "name": "if-none-match",
+    "in": "header",
+    "description": "The ETag of an answer that you have: 304 means that it is still the one.",
+    "schema": {"type": "string"},
+}
+_NOT_MODIFIED = {"description": "What you have, by its ETag, is still the answer; no body."}
+_API_KEY = {
+    "type": "apiKey",
+    "in": "header",
+    "name": "x-api-key",
+    "description": "What the service's operator gave you; it begins with `frk_`, and names your tenant.",
+}
+_OF_A_LINE = frozenset(
+    {
+        *next(group.reasons for group in GROUPS if group.title == "The notation"),
+        "API_KEY_MISSING",
+        "API_KEY_UNKNOWN",
+        "BODY_TOO_LARGE",
+        "GUARD_UNREACHABLE",
+        "INTERNAL",
+        "LIMIT_EXCEEDED",
+        "TEXT_INVALID",
+    }
+) - {"DRAWS_DIFFER"}
 _SPAN = {
     "type": "object",
     "properties": {"start": {"type": "integer"}, "end": {"type": "integer"}},
@@ -211,6 +304,7 @@ _PROBLEM: Schema = {
         "span": {**_SPAN, "description": "The stretch of notation at fault, in code points from 0."},
         "expected": {"type": "array", "items": {"type": "string"}, "description": "What could have stood there."},
         "hint": {"type": "string", "description": "A way out."},
+        "digest": {"type": "string", "description": "The digest of the receipt that stands, where one is in the way."},
         "id": {"type": "string", "description": "Where the service failed: report it."},
     },
     "required": ["type", "title", "status", "detail", "reason"],

@@ -53,11 +53,19 @@ HTTP = {
 
 
 class Reason(NamedTuple):
-    """A row of the table."""
+    """A row of the table.
+
+    Attributes:
+        code: on gRPC.
+        http: on REST.
+        sentence: what it means, for people.
+        calls: whose own judgement gives it as an error; empty for what the doors give, and for what no call does.
+    """
 
     code: Code
     http: int
     sentence: str
+    calls: frozenset[str] = frozenset()
 
 
 class Group(NamedTuple):
@@ -68,12 +76,29 @@ class Group(NamedTuple):
     reasons: dict[str, Reason]
 
 
-def _group(title: str, text: str, code: Code, sentences: dict[str, str], **http: int) -> Group:
-    """Give all reasons of a group its code; `http` names those with a status of their own."""
+ROLLS = frozenset({"Roll", "StreamRolls", "SealRoll"})
+VERIFICATIONS = frozenset({"VerifyReceipt", "VerifySession"})
+
+
+def _group(
+    title: str,
+    text: str,
+    code: Code,
+    sentences: dict[str, str],
+    *,
+    calls: frozenset[str] = frozenset(),
+    of: dict[str, frozenset[str]] | None = None,
+    **http: int,
+) -> Group:
+    """Give all reasons of a group its code and calls; `of` has those of other calls, `http` those of another status."""
+    others = of or {}
     return Group(
         title,
         text,
-        {reason: Reason(code, http.get(reason, HTTP[code]), sentence) for reason, sentence in sentences.items()},
+        {
+            reason: Reason(code, http.get(reason, HTTP[code]), sentence, others.get(reason, calls))
+            for reason, sentence in sentences.items()
+        },
     )
 
 
@@ -159,6 +184,53 @@ GROUPS = (
             "TABLE_RESERVED": "A table's name must not begin with `one-off/`: those are the service's.",
             "TOO_MANY_CONTRIBUTIONS": "A session has at most 32 contributions, of which at most 4 anchors.",
         },
+        calls=ROLLS,
+        of={
+            **dict.fromkeys(("LIMIT_EXCEEDED", "REQUIRED"), ROLLS | VERIFICATIONS),
+            # An offer is held to what a session is held to.
+            **dict.fromkeys(
+                (
+                    "CONTRIBUTION_LENGTH",
+                    "KEY_ID_MALFORMED",
+                    "NAME_LENGTH",
+                    "ONE_OFF_MALFORMED",
+                    "ROUND_OUT_OF_RANGE",
+                    "TABLE_RESERVED",
+                    "TOO_MANY_CONTRIBUTIONS",
+                ),
+                ROLLS | {"VerifySession"},
+            ),
+            "DIGEST_MALFORMED": ROLLS | {"VerifySession"},
+            "SEQ_OUT_OF_RANGE": ROLLS | {"VerifySession"},
+            "KEY_LENGTH": VERIFICATIONS,
+            **dict.fromkeys(
+                (
+                    "ANSWERS_LEFT",
+                    "CHAIN_FOREIGN",
+                    "CHAIN_OTHER_SESSION",
+                    "DECISION_OPEN",
+                    "DUPLICATE_KEY",
+                    "FACES_LEFT",
+                    "FACES_MISSING",
+                    "FACE_OUT_OF_RANGE",
+                    "KEY_LIST_NOT_CANONICAL",
+                    "KEY_USE",
+                    "OFFER_LACKS_COMMIT",
+                    "ONE_OFF_MISMATCH",
+                    "OPENED_ALREADY",
+                    "OPENING_MISSING",
+                    "OPENING_UNKNOWN",
+                    "RECEIPT_NOT_SHOWN",
+                    "REVEAL_CONFLICT",
+                    "REVEAL_GAP",
+                    "ROUND_PAST",
+                    "ROUND_UNREADABLE",
+                    "SEED_LENGTH",
+                    "SIDES_OUT_OF_RANGE",
+                ),
+                frozenset(),
+            ),
+        },
     ),
     _group(
         "The notation",
@@ -192,6 +264,8 @@ GROUPS = (
             "VARIABLE_MISSING": "A variable has no value; it is never taken for zero.",
             "VARIABLE_REPEATED": "A variable is bound twice.",
         },
+        calls=ROLLS,
+        of={"DRAWS_DIFFER": frozenset()},
     ),
     _group(
         "The size",
@@ -213,6 +287,7 @@ GROUPS = (
             "SESSION_CLOSED": "The session is closed: begin a new one.",
             "VRF_KEY_NOT_HELD": "The service does not hold the session's VRF key: begin a new session.",
         },
+        calls=ROLLS,
     ),
     _group(
         "The guard",
@@ -222,6 +297,7 @@ GROUPS = (
             "ANSWERED_ALREADY": "The pending receipt was answered before, and is answered once.",
             "SEQ_USED": "Another request was answered at this seq.",
         },
+        calls=ROLLS,
     ),
     _group(
         "The credential",
@@ -234,12 +310,15 @@ GROUPS = (
     ),
     _group(
         "The caller",
-        "The request belongs to somebody else.",
+        "The request belongs to somebody else, or to a page that may not ask.",
         Code.PERMISSION_DENIED,
         {
+            "CORS_REFUSED": "A page of this origin may not call, or not with this method or these headers.",
             "ORIGIN_MISMATCH": "The session names another service's origin.",
             "TENANT_MISMATCH": "The session names another tenant: leave it unset, or give your own.",
         },
+        calls=ROLLS,
+        of={"CORS_REFUSED": frozenset()},
     ),
     _group(
         "The route",
@@ -267,6 +346,8 @@ GROUPS = (
             "DRAINING": "The process is shutting down.",
             "GUARD_UNREACHABLE": "The store that lets a seq be used once does not answer, and nothing was proved.",
         },
+        calls=ROLLS,
+        of={"DRAINING": frozenset()},
     ),
     _group(
         "The service",
@@ -325,6 +406,18 @@ GROUPS = (
             "UNKNOWN_KEY": "The key list has no key of this use with this id.",
             "VRF_KEY_INVALID": "The VRF key is not a valid point of the prime-order group.",
         },
+        # The receipts that a roll continues are looked at before it is rolled.
+        of=dict.fromkeys(
+            (
+                "PAYLOAD_TYPE",
+                "RECORD_NEWER",
+                "SIGNATURE_COUNT",
+                "SIGNATURE_INVALID",
+                "SIGNATURE_LENGTH",
+                "UNKNOWN_KEY",
+            ),
+            ROLLS,
+        ),
     ),
     _group(
         "The operator",
@@ -366,6 +459,7 @@ GROUPS = (
             "SERVICE_UNREADABLE": "What answers there is not fairroll.",
             "SETTINGS_INVALID": "A setting cannot be read, or contradicts another; the message names each.",
             "SYSTEM_UNKNOWN": "There is no such system; `fairroll systems` lists them.",
+            "TENANT_INVALID": "A tenant is 1 to 64 of a-z, A-Z, 0-9, `.`, `_` and `-`, and is not `local`.",
             "TRUST_FILE_INVALID": "The trust file is not one.",
             "WORKER_LOST": "A process of an audit was ended from outside: memory is short, or someone ended it.",
         },
@@ -375,6 +469,25 @@ GROUPS = (
 
 TABLE = {reason: row for group in GROUPS for reason, row in group.reasons.items()}
 """Every reason by its name."""
+
+WITH_GUARD = frozenset(
+    {
+        "ANSWERED_ALREADY",
+        "CHAIN_NOT_STANDING",
+        "ENGINE_CHANGED",
+        "GUARD_UNREACHABLE",
+        "SEQ_GAP",
+        "SEQ_USED",
+        "SESSION_CLOSED",
+    }
+)
+"""What only a service with a guard gives."""
+
+
+def given_by(call: str, *, guard: bool = True) -> frozenset[str]:
+    """Return the reasons with which a call may be refused by its own judgement; what the doors add is theirs."""
+    given = frozenset(reason for reason, row in TABLE.items() if call in row.calls)
+    return given if guard else given - WITH_GUARD
 
 
 INTRODUCTION = """\

@@ -12,10 +12,10 @@ from fastapi import FastAPI, Request
 from fastapi.responses import PlainTextResponse, Response
 from google.protobuf.message import Message
 from starlette.exceptions import HTTPException
-from starlette.middleware.cors import CORSMiddleware
 from starlette.requests import ClientDisconnect
 
 from fairroll import json_codec
+from fairroll.cors import Cors
 from fairroll.documentation import add_documentation
 from fairroll.door import MAX_BODY_BYTES, log_failure, new_call_id
 from fairroll.errors import FairrollError, RequestError, code_of
@@ -63,10 +63,12 @@ def make_app(
         cors_origins: the origins of pages that may call, such as `https://table.example`.
         guard: lets a seq be used once, if there is one.
     """
-    app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None)
+    # A path with a slash too many is another path, which a redirect would hide from whoever sends a body.
+    app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
 
     def add(path: str, verb: str, method: str, handler: Handler) -> None:
-        app.add_api_route(path, _answered(method, handler, metrics), methods=[verb], response_model=None, name=method)
+        verbs = [verb, "HEAD"] if verb == "GET" else [verb]
+        app.add_api_route(path, _answered(method, handler, metrics), methods=verbs, response_model=None, name=method)
 
     def post(path: str, method: str, message: type[Message], use: Use) -> None:
         add(path, "POST", method, _call_with_body(message, use, callers))
@@ -103,17 +105,10 @@ def make_app(
         lambda: roller.get_key_list(service_pb2.GetKeyListRequest()).envelope,
     )
     add("/v1/roll", "POST", "Roll", _line_for_people(roll, callers))
-    add_documentation(app, roller, anonymous=callers.anonymous)
+    add_documentation(app, roller, anonymous=callers.anonymous, guard=guard is not None)
     app.add_exception_handler(HTTPException, _starlette_problem(metrics))
     if cors_origins:
-        app.add_middleware(
-            CORSMiddleware,
-            allow_origins=cors_origins,
-            allow_methods=["GET", "POST"],
-            allow_headers=["content-type", API_KEY],
-            expose_headers=["etag"],
-            max_age=3600,
-        )
+        app.add_middleware(Cors, allow_origins=cors_origins, allow_headers=["content-type", "if-none-match", API_KEY])
     return app
 
 
@@ -138,11 +133,17 @@ def _call_without_body(call: Callable[[], Message]) -> Handler:
         body = json_codec.dumps(call())
         etag = f'"{sha256(body).hexdigest()[:32]}"'
         headers = {"etag": etag, "cache-control": f"public, max-age={FRESH_SECONDS}"}
-        if etag in request.headers.get("if-none-match", ""):
+        if _names(request.headers.get("if-none-match", ""), etag):
             return Response(b"", 304, headers)
         return Response(body, 200, headers, JSON_TYPE)
 
     return handle
+
+
+def _names(header: str, etag: str) -> bool:
+    """Whether an If-None-Match names the tag; weak ones compare as strong ones do (RFC 9110, 13.1.2)."""
+    tags = {tag.strip().removeprefix("W/") for tag in header.split(",")}
+    return bool(tags & {etag, "*"})
 
 
 def _stream(roll: Roll, metrics: Metrics, callers: Callers) -> Handler:
@@ -178,7 +179,7 @@ def _answered(method: str, handler: Handler, metrics: Metrics) -> Handler:
     async def handle(request: Request) -> Response:
         started = time.perf_counter()
         call_id = new_call_id()
-        code = Code.OK
+        code, reason = Code.OK, ""
         try:
             return await handler(request)
         except ClientDisconnect:
@@ -186,6 +187,7 @@ def _answered(method: str, handler: Handler, metrics: Metrics) -> Handler:
             return Response(status_code=HTTP[code])  # nobody is left to read it
         except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
             code = code_of(error) if isinstance(error, FairrollError) else Code.INTERNAL
+            reason = error.reason if isinstance(error, FairrollError) else "INTERNAL"
             if isinstance(error, FairrollError) and code is not Code.INTERNAL:
                 return problem_response(error)
             log_failure(error, call_id)
@@ -193,7 +195,7 @@ def _answered(method: str, handler: Handler, metrics: Metrics) -> Handler:
         finally:
             seconds = time.perf_counter() - started
             metrics.observe_call(DOOR, method, code.name, seconds)
-            log_call(DOOR, method, code.name, seconds, call_id)
+            log_call(DOOR, method, code.name, seconds, call_id, reason=reason)
 
     return handle
 

@@ -17,6 +17,7 @@ from grpc import Channel, insecure_channel
 
 import fairroll
 import fairroll_rules
+from fairroll.reasons import GROUPS, TABLE
 from fairroll.v1.service_pb2_grpc import RollServiceStub
 
 SOURCE_ROOTS = [str(Path(next(iter(package.__path__))).parent) for package in (fairroll, fairroll_rules)]
@@ -52,6 +53,8 @@ class ServiceProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+        # Whatever test asked it: each refusal is one that the table says of the call, and so the documentation.
+        assert undeclared(self.lines()) == set()
 
     def stop(self, signal_number: int = signal.SIGTERM, seconds: float = 30) -> int:
         """Send the signal if it still runs, and return the exit code."""
@@ -132,6 +135,19 @@ def start_service(folder: Path, **settings: str) -> ServiceProcess:
         time.sleep(0.02)
     process.kill()
     raise RuntimeError(f"the service did not start:\n{log.read_text()}")
+
+
+OF_DOORS = {"The message", "The size", "The credential", "The route", "The time", "The service"}
+"""Groups of reasons that the doors themselves give."""
+
+
+def undeclared(lines: list[dict[str, Any]]) -> set[tuple[str, str]]:
+    """Return call and reason of the logged refusals that the table of reasons does not know of the call."""
+    doors = {reason for group in GROUPS if group.title in OF_DOORS for reason in group.reasons}
+    # Where a number of JSON is out of the range of its type, and where a process ends under a stream.
+    doors |= {"OUT_OF_RANGE", "DRAINING"}
+    refused = {(line["method"], line["reason"]) for line in lines if line["message"] == "call" and "reason" in line}
+    return {(method, reason) for method, reason in refused if reason not in doors and method not in TABLE[reason].calls}
 
 
 def read_lines(log: Path) -> list[dict[str, Any]]:

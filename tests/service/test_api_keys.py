@@ -128,6 +128,37 @@ def test_a_page_of_a_listed_origin_may_call(keyed: Keyed) -> None:
     assert "access-control-allow-origin" not in refused.headers
 
 
+@pytest.mark.parametrize(
+    ("changed", "value"),
+    [
+        ("origin", "https://elsewhere.example"),
+        ("access-control-request-method", "DELETE"),
+        ("access-control-request-headers", "content-type, x-other"),
+    ],
+)
+def test_what_a_page_may_not_send_is_refused_as_a_problem(keyed: Keyed, changed: str, value: str) -> None:
+    headers = {"origin": PAGE, "access-control-request-method": "POST", changed: value}
+    answer = httpx.options(f"{keyed.service.rest}/v1/rolls", headers=headers, trust_env=False)
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert (answer.status_code, answer.json()["status"], answer.json()["reason"]) == (403, 403, "CORS_REFUSED")
+
+
+def test_a_page_may_ask_again_by_a_tag_that_it_can_read(keyed: Keyed) -> None:
+    path = f"{keyed.service.rest}/v1/limits"
+    first = httpx.get(path, headers={"origin": PAGE}, trust_env=False)
+    assert first.headers["access-control-expose-headers"].lower() == "etag"
+    asked = {"origin": PAGE, "access-control-request-method": "GET", "access-control-request-headers": "if-none-match"}
+    assert httpx.options(path, headers=asked, trust_env=False).status_code == 200
+    again = httpx.get(path, headers={"origin": PAGE, "if-none-match": first.headers["etag"]}, trust_env=False)
+    assert (again.status_code, again.headers["access-control-allow-origin"]) == (304, PAGE)
+
+
+def test_a_page_can_read_what_it_is_refused(keyed: Keyed) -> None:
+    for path, status in (("/v1/rolls", 401), ("/v1/none", 404)):
+        answer = httpx.post(keyed.service.rest + path, headers={"origin": PAGE}, trust_env=False)
+        assert (answer.status_code, answer.headers["access-control-allow-origin"]) == (status, PAGE)
+
+
 @pytest.mark.parametrize("path", ["/v1/keys", "/v1/systems", "/v1/limits"])
 def test_what_seldom_changes_is_asked_for_again_by_its_etag(keyed: Keyed, path: str) -> None:
     first = httpx.get(keyed.service.rest + path, trust_env=False)

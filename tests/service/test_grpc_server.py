@@ -163,8 +163,8 @@ def test_each_code_reaches_the_caller_the_metrics_and_the_log(
         assert door.calls("Roll", "OK") == 0
         assert door.count("fairroll_call_seconds_count", door="grpc", method="Roll") == 1
     [line] = [record.__dict__["fields"] for record in caplog.records if record.name == "fairroll.calls"]
-    assert (line["door"], line["method"], line["code"]) == ("grpc", "Roll", code.name)
-    assert set(line) == {"door", "method", "code", "ms", "id"}
+    assert (line["door"], line["method"], line["code"], line["reason"]) == ("grpc", "Roll", code.name, reason)
+    assert set(line) == {"door", "method", "code", "ms", "id", "reason"}
 
 
 @pytest.mark.parametrize(

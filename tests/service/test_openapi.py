@@ -67,7 +67,8 @@ def test_every_enum_has_its_values_and_no_others(document: dict[str, Any]) -> No
     for descriptor in messages_of_the_contract().values():
         for field in descriptor.fields:
             if field.enum_type is not None:
-                names = {value.name for value in field.enum_type.values if value.number}
+                # With the zeros, which answers print.
+                names = {value.name for value in field.enum_type.values}
                 schema = schemas[field.enum_type.full_name.removeprefix(PACKAGE)]
                 assert {one["const"] for one in schema["oneOf"]} == names
 

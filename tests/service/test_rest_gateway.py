@@ -141,6 +141,45 @@ def test_another_method_is_a_problem_that_names_the_right_one(client: httpx.Clie
     assert answer.headers["allow"] == "POST"
 
 
+@pytest.mark.parametrize(
+    "path", ["/v1/systems", "/v1/limits", "/v1/keys", "/.well-known/fairroll/keys", "/docs", "/openapi.json"]
+)
+def test_head_is_get_without_its_body(client: httpx.Client, path: str) -> None:
+    got, head = client.get(path), client.head(path)
+    assert (head.status_code, head.content) == (200, b"")
+    for name in ("content-type", "content-length", "cache-control", "etag"):
+        assert head.headers.get(name) == got.headers.get(name), name
+
+
+@pytest.mark.parametrize("path", ["/v1/systems/", "/v1/rolls/", "/docs/"])
+def test_a_slash_too_many_is_another_path_and_no_redirect(client: httpx.Client, path: str) -> None:
+    for answer in (client.get(path), client.post(path, json={})):
+        assert (answer.status_code, problem_of(answer)["reason"]) == (404, "ROUTE_UNKNOWN")
+
+
+@pytest.mark.parametrize(
+    ("verb", "path", "allowed"),
+    [
+        ("DELETE", "/v1/rolls", {"POST"}),
+        ("POST", "/v1/systems", {"GET", "HEAD"}),
+        ("OPTIONS", "/v1/rolls:stream", {"POST"}),
+        ("PUT", "/docs", {"GET", "HEAD"}),
+    ],
+)
+def test_another_method_is_told_which_ones_there_are(
+    client: httpx.Client, verb: str, path: str, allowed: set[str]
+) -> None:
+    answer = client.request(verb, path)
+    assert (answer.status_code, problem_of(answer)["reason"]) == (405, "METHOD_NOT_ALLOWED")
+    assert set(answer.headers["allow"].split(", ")) == allowed
+
+
+@pytest.mark.parametrize(("shape", "status"), [("{}", 304), ("W/{}", 304), ('"x", {}', 304), ("*", 304), ('"x"', 200)])
+def test_a_tag_is_compared_as_http_says(client: httpx.Client, shape: str, status: int) -> None:
+    tag = client.get("/v1/limits").headers["etag"]
+    assert client.get("/v1/limits", headers={"if-none-match": shape.format(tag)}).status_code == status
+
+
 def test_a_client_that_goes_away_harms_nobody(client: httpx.Client, service: ServiceProcess) -> None:
     host, port = service.rest.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port))) as connection:

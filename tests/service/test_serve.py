@@ -145,11 +145,11 @@ def test_each_call_is_a_line_of_the_log_with_nothing_secret(service: ServiceProc
     with service.stub() as stub, pytest.raises(grpc.RpcError):
         stub.Roll(RollRequest())
     calls = [line for line in service.lines() if line["logger"] == "fairroll.calls"]
-    rolls = [line["code"] for line in calls if (line["door"], line["method"]) == ("grpc", "Roll")]
-    assert rolls[-2:] == ["OK", "INVALID_ARGUMENT"]
+    rolls = [(line["code"], line.get("reason")) for line in calls if (line["door"], line["method"]) == ("grpc", "Roll")]
+    assert rolls[-2:] == [("OK", None), ("INVALID_ARGUMENT", "REQUIRED")]
     assert {name for line in calls for name in line} == {
         *("time", "level", "logger", "message"),
-        *("door", "method", "code", "ms", "id"),
+        *("door", "method", "code", "ms", "id", "reason"),
     }
     log = service.log.read_text()
     assert "nobody need log" not in log
