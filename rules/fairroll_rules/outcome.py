@@ -62,7 +62,9 @@ def escape(text: str) -> str:
     line = one_line(text).strip()
     if _MARKDOWN_SIGN.search(line):  # looking first is three times cheaper than translating, and most lines have none
         line = line.translate(_MARKDOWN_SIGNS)
-    return _LIST_MARK.sub(r"\1\\\2", line)
+    if mark := _LIST_MARK.match(line):  # looking is cheaper than replacing here too
+        line = f"{mark[1]}\\{line[mark.start(2) :]}"
+    return line
 
 
 def one_line(text: str) -> str:

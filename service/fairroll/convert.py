@@ -92,8 +92,11 @@ def outcome_members(check: object, outcome: object) -> dict[str, Any]:
 
 def draw_members(draws: Iterable[Draw]) -> list[dict[str, Any]]:
     """Return the draws as a CheckOutcome's constructor takes them."""
+    # What is not there is left out: most draws follow no other and have no actor, and each member costs its while.
     return [
-        {"sides": sides, "face": face, "purpose": purpose._value_, "of": of, "actor": actor}
+        {"sides": sides, "face": face, "purpose": purpose._value_}
+        if of is None and not actor
+        else {"sides": sides, "face": face, "purpose": purpose._value_, "of": of, "actor": actor}
         for sides, face, purpose, of, actor in draws
     ]
 
@@ -407,10 +410,11 @@ def _message_writer(descriptor: Descriptor, kind: type) -> Writer:
     putters = [(member.name, _putter(descriptor, member)) for member in members if len(member.kinds) == 1]
     changing = [(name, put) for name, put in putters if put is not _same]
     unions = [(member.name, _oneof_putter(descriptor, member)) for member in members if len(member.kinds) > 1]
+    values_of = _getter_of(names)
 
     def write(value: object) -> dict[str, Any]:
         # None stays: for a constructor it is an absent field.
-        written = {name: getattr(value, name) for name in names}
+        written = dict(zip(names, values_of(value), strict=True))
         for name, put in changing:
             written[name] = put(written[name])
         for name, arm_of in unions:
@@ -422,12 +426,19 @@ def _message_writer(descriptor: Descriptor, kind: type) -> Writer:
     return write
 
 
+def _getter_of(names: tuple[str, ...]) -> Callable[[object], tuple[Any, ...]]:
+    """Return what reads these attributes at once."""
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda value: tuple([getattr(value, name) for name in names])
+
+
 def _putter(descriptor: Descriptor, member: Member) -> Writer:
     one = _one_writer(_field(descriptor, member), member.kinds[0])
     if one is _same:
         return _same
     if member.repeated:
-        return lambda values: [one(value) for value in values]
+        return lambda values: [*map(one, values)]
     if member.optional:
         return lambda value: None if value is None else one(value)
     return one

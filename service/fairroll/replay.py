@@ -37,23 +37,34 @@ def resolve_check(check: object, beta: bytes, index: int, draws_before: int) -> 
 
 def outcome_message(check: object, resolved: Resolved) -> roll_pb2.CheckOutcome:
     """Return what a record holds of a resolved check."""
+    return roll_pb2.CheckOutcome(**whole_outcome_members(check, resolved))
+
+
+def whole_outcome_members(check: object, resolved: Resolved) -> dict[str, Any]:
+    """Return what a record holds of a resolved check, as a CheckOutcome's constructor takes it."""
     members: dict[str, Any] = {
         "engine": engine_of(system_of(check)),
         "status": roll_pb2.CHECK_STATUS_LIMIT_REACHED,
         "draws": draw_members(resolved.draws),
-        "decisions": decision_members(resolved.decisions),
-        "earlier_draws": draw_members(resolved.earlier),
+        "decisions": decision_members(resolved.decisions) if resolved.decisions else [],
     }
+    if resolved.earlier:
+        members["earlier_draws"] = draw_members(resolved.earlier)
     if resolved.pending:
         members["status"] = roll_pb2.CHECK_STATUS_PENDING
         members["decisions"] += pending_members(resolved.pending)
     elif resolved.limit_reached is None:
         members["status"] = roll_pb2.CHECK_STATUS_RESOLVED
         members |= outcome_members(check, resolved.outcome)
-    return roll_pb2.CheckOutcome(**members)
+    return members
 
 
 def text_message(check: object, resolved: Resolved, *, previewed: bool = False) -> roll_pb2.OutcomeText:
+    """Return a resolved check in words, as `text_members` does."""
+    return roll_pb2.OutcomeText(**text_members(check, resolved, previewed=previewed))
+
+
+def text_members(check: object, resolved: Resolved, *, previewed: bool = False) -> dict[str, str]:
     """Return a resolved check in words; `previewed` adds the sentence for an answer without a guard."""
     if resolved.pending:
         text = _pending_text(resolved)
@@ -65,7 +76,7 @@ def text_message(check: object, resolved: Resolved, *, previewed: bool = False) 
         text = Text(line, ())
     if previewed:
         text = Text(text.line, (*text.steps, PREVIEWED))
-    return roll_pb2.OutcomeText(line=one_line(text.line), plain=text.plain(), markdown=text.markdown())
+    return {"line": one_line(text.line), "plain": text.plain(), "markdown": text.markdown()}
 
 
 def _pending_text(resolved: Resolved) -> Text:

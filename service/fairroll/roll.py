@@ -24,7 +24,14 @@ from fairroll.receipt import (
     request_digest,
     serialise,
 )
-from fairroll.replay import engine_of, outcome_message, resolve_check, text_message
+from fairroll.replay import (
+    engine_of,
+    outcome_message,
+    resolve_check,
+    text_members,
+    text_message,
+    whole_outcome_members,
+)
 from fairroll.session import Session, check_seq, refuse_one_off_table
 from fairroll.session_message import read_session
 from fairroll.stream import Stream
@@ -201,8 +208,9 @@ class Roller:
         for index, check in enumerate(prepared.checks):
             resolved = resolve_check(check, beta, index, draws)
             draws += len(resolved.draws)
-            outcomes.append(outcome_message(check, resolved))
-            texts.append(text_message(check, resolved))
+            # Made where they stand: appending would copy each.
+            outcomes.add(**whole_outcome_members(check, resolved))
+            texts.add(**text_members(check, resolved))
 
     def _prepare_answer(self, request: roll_pb2.RollRequest, begun: Prepared) -> Prepared:
         """Follow the chain of an answer: our own signatures, one roll, and answers that fit what it asks."""

@@ -19,15 +19,15 @@ _AFTER = {
 _OUT = (Fate.DROPPED, Fate.REROLLED, Fate.ADDED)
 
 _SAID = (
-    (Fate.REROLLED, "rerolled (r)"),
-    (Fate.EXPLODED, "exploded (!)"),
-    (Fate.ADDED, "added to the die that exploded"),
-    (Fate.CLAMPED, "clamped"),
-    (Fate.DROPPED, "dropped"),
-    (Fate.SUCCESS, "successes (\N{CHECK MARK})"),
-    (Fate.FAILURE, "failures (\N{BALLOT X})"),
-    (Fate.CRITICAL, "critical (^)"),
-    (Fate.FUMBLE, "fumble (v)"),
+    (Fate.REROLLED.value, "rerolled (r)"),
+    (Fate.EXPLODED.value, "exploded (!)"),
+    (Fate.ADDED.value, "added to the die that exploded"),
+    (Fate.CLAMPED.value, "clamped"),
+    (Fate.DROPPED.value, "dropped"),
+    (Fate.SUCCESS.value, "successes (\N{CHECK MARK})"),
+    (Fate.FAILURE.value, "failures (\N{BALLOT X})"),
+    (Fate.CRITICAL.value, "critical (^)"),
+    (Fate.FUMBLE.value, "fumble (v)"),
 )
 
 
@@ -57,13 +57,13 @@ def show_dice(dice: Sequence[Die], order: int = 0) -> str:
 
 def fate_steps(dice: Sequence[Die]) -> list[str]:
     """Return one sentence for each thing that happened to some of the dice."""
-    struck = [die for die in dice if die.fates != KEPT]
-    steps = []
-    for fate, said in _SAID if struck else ():
-        values = [str(die.value) for die in struck if fate in die.fates]
-        if values:
-            steps.append(f"{said}: {', '.join(values)}")
-    return steps
+    # By number: looking an Enum up in a dictionary runs Python's own hash of it, which takes longer than all the rest.
+    values: dict[int, list[str]] = {}
+    for die in dice:
+        if die.fates != KEPT:
+            for fate in die.fates:
+                values.setdefault(fate._value_, []).append(str(die.value))
+    return [f"{said}: {', '.join(values[number])}" for number, said in _SAID if number in values] if values else []
 
 
 def plural(count: int, one: str, many: str) -> str:

@@ -53,4 +53,10 @@ def systems() -> Mapping[str, System]:
 
 def system_of(check: object) -> str:
     """Return the name of the system that a check or outcome belongs to: its class's module."""
-    return type(check).__module__.rpartition(".")[2]
+    kind: type = type(check)
+    return _system_of_type(kind)
+
+
+@cache
+def _system_of_type(kind: type) -> str:
+    return kind.__module__.rpartition(".")[2]
