@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -11,9 +10,9 @@ from google.protobuf.descriptor import Descriptor, MethodDescriptor
 
 from fairroll import json_codec
 from fairroll.comments import comment_of
-from fairroll.errors import RequestError, to_status
 from fairroll.guide import guide
 from fairroll.json_schema import Schema, SchemaBuilder
+from fairroll.openapi_examples import Examples
 from fairroll.problems import MEDIA_TYPE
 from fairroll.reasons import GROUPS, TABLE, given_by
 from fairroll.rest_stream import LINES_TYPE
@@ -21,8 +20,6 @@ from fairroll.v1 import envelope_pb2, roll_pb2, service_pb2
 from fairroll_rules.systems import systems
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from fastapi import FastAPI
 
     from fairroll.roll import Roller
@@ -37,37 +34,6 @@ LINE = "/v1/roll"
 STREAM = "/v1/rolls:stream"
 WELL_KNOWN_KEYS = "/.well-known/fairroll/keys"
 
-EXAMPLE_TENANT = "example"
-EXAMPLES: Mapping[str, dict[str, Any]] = {
-    "notation": {"checks": [{"label": "strength", "notation": {"text": "4d6kh3"}}]},
-    "a batch in a session": {
-        "session": {"table": "table-42"},
-        "checks": [
-            {"label": "to hit", "actor": "Ann", "notation": {"text": "1d20+5"}},
-            {"label": "damage", "actor": "Ann", "notation": {"text": "2d6+3"}},
-        ],
-    },
-    "a roll that can be retried": {"requestId": "a-name-of-yours", "checks": [{"notation": {"text": "2d20kh1"}}]},
-    "Crossroads MVP": {"checks": [{"crossroads": {"skillRoll": {"statistic": 2, "advantage": 1}}}]},
-    "D6 Dungeons": {"checks": [{"d6Dungeons": {"skillRoll": {"difficulty": 5, "skill": 3}}}]},
-    "Fortune and Doom": {"checks": [{"fortuneDoom": {"resolutionRoll": {"attribute": 2, "successThreshold": 13}}}]},
-    "The Meidlands": {
-        "checks": [
-            {
-                "meidlands": {
-                    "opposedRoll": {
-                        "attacker": {"name": "Ann", "pool": 2, "modifiers": [4]},
-                        "defender": {"name": "Bob", "pool": 2, "modifiers": [1]},
-                        "damage": "A/12",
-                        "armour": "L2/4",
-                    }
-                }
-            }
-        ]
-    },
-    "MSF High": {"checks": [{"msfHigh": {"skillRoll": {"skill": 4, "statistic": 12}}}]},
-}
-
 
 def openapi(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> dict[str, Any]:
     """Return the document for the routes of `app`; its receipt is one of this service's, so that it verifies.
@@ -81,9 +47,7 @@ def openapi(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> di
     schemas: dict[str, Schema] = {"Problem": _PROBLEM}
     builder = SchemaBuilder(PACKAGE, {}, PLACE, schemas, of_answers=True)
     _add_systems(schemas)
-    request = json_codec.from_value(roll_pb2.RollRequest, json_codec.parse(json.dumps(EXAMPLES["notation"])))
-    receipt = json_codec.to_value(roller.roll(request, EXAMPLE_TENANT))
-    examples = _Examples(receipt)
+    examples = Examples(roller)
     paths: dict[str, Any] = {}
     for route in app.routes:
         if isinstance(route, APIRoute) and route.name in SERVICE.methods_by_name:
@@ -113,37 +77,6 @@ def openapi(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> di
     }
 
 
-class _Examples:
-    """The examples of one document, by message."""
-
-    def __init__(self, receipt: dict[str, Any]) -> None:
-        bundle = {"envelope": receipt["envelope"]}
-        self.requests: dict[str, dict[str, Any]] = {
-            "RollRequest": dict(EXAMPLES),
-            "SealRollRequest": {
-                "a roll behind the screen": {
-                    "roll": {"session": {"table": "table-43"}, "checks": [{"notation": {"text": "1d20+3"}}]}
-                }
-            },
-            "VerifyReceiptRequest": {"the receipt of a roll": {"bundle": bundle}},
-            "VerifySessionRequest": {"the receipts of a session": {"bundles": [bundle]}},
-            "ParseNotationRequest": {
-                "notation": {"check": {"text": "4d6kh3"}},
-                "notation with a fault": {"check": {"text": "4d6kh3("}},
-            },
-        }
-        self.answers: dict[str, dict[str, Any]] = {"RollResponse": {"a roll": receipt}}
-        items = [{"itemId": "first", "request": EXAMPLES["notation"]}, {"itemId": "second", "request": {"checks": []}}]
-        error = RequestError("REQUIRED", "a roll has at least one check", field="request.checks")
-        refused = service_pb2.StreamRollsResponse(item_id="second", status=to_status(error))
-        self.lines = _lines(items)
-        self.answered_lines = _lines([{"itemId": "first", "receipt": receipt}, json_codec.to_value(refused)])
-
-
-def _lines(items: list[dict[str, Any]]) -> str:
-    return "".join(json.dumps(item, ensure_ascii=False, separators=(",", ":")) + "\n" for item in items)
-
-
 def _add_systems(schemas: dict[str, Schema]) -> None:
     """Build the messages of each system first, with what its dataclasses know."""
     for name, system in systems().items():
@@ -154,7 +87,7 @@ def _add_systems(schemas: dict[str, Schema]) -> None:
                 builder.reference(arm)
 
 
-def _operation(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: _Examples) -> dict[str, Any]:
+def _operation(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: Examples) -> dict[str, Any]:
     words = comment_of(call.full_name)
     operation: dict[str, Any] = {
         "operationId": _operation_id(path, call.name),
@@ -185,7 +118,7 @@ def _operation_id(path: str, name: str) -> str:
     return {LINE: "RollLine", WELL_KNOWN_KEYS: "GetKeyListEnvelope"}.get(path, name)
 
 
-def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: _Examples) -> dict[str, Any]:
+def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: Examples) -> dict[str, Any]:
     if path == STREAM:
         item = builder.reference(call.output_type)
         words = (
