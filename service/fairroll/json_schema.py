@@ -199,6 +199,8 @@ def _scalar(field: FieldDescriptor) -> Schema:
         return {"type": "integer", "minimum": minimum, "maximum": maximum}
     if kind in _LONG_INTEGERS:
         return {"type": ["integer", "string"], "pattern": _LONG_INTEGERS[kind]}
+    if kind in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT):
+        return {"type": "number"}
     return {"type": "string", "contentEncoding": "base64"} if field.type == field.TYPE_BYTES else {"type": "string"}
 
 
