@@ -23,7 +23,7 @@ help:
 	@echo 'make format   let ruff write the code as it likes it'
 	@echo 'make proto    generate service/fairroll/v1 from proto/'
 	@echo 'make bench    measure, against peers and bare primitives'
-	@echo 'make fuzz     the property tests, for long'
+	@echo 'make fuzz     the property tests, bad input and the whole document, for long'
 	@echo 'make lock     write the lock files anew (UPGRADE=1: with newer versions)'
 	@echo 'make clean    remove environments and caches'
 
@@ -55,7 +55,7 @@ pytest: setup
 	$(BIN)/python -m pytest $(PYTEST)
 
 fuzz: setup
-	FAIRROLL_LONG=1 $(BIN)/python -m pytest $(PYTEST) --timeout 0 tests/property
+	FAIRROLL_LONG=1 $(BIN)/python -m pytest $(PYTEST) --timeout 0 tests/property tests/service/test_abuse.py tests/service/test_schemathesis.py
 
 proto: setup
 	$(BIN)/python tools/proto.py

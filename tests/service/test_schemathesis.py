@@ -29,7 +29,7 @@ def run(service: ServiceProcess, folder: Path, phases: str, examples: int, *head
     """Send what it makes of the document, with the same seed each time unless it is for long."""
     words = ["run", f"{service.rest}/openapi.json", "--checks", ",".join(CHECKS), "--phases", phases]
     words += ["--max-examples", str(examples), "--continue-on-failure", "--no-color", "--warnings", "off"]
-    words += ["--generation-database", "none", *(() if LONG else ("--seed", "1"))]
+    words += ["--request-timeout", "60", "--generation-database", "none", *(() if LONG else ("--seed", "1"))]
     for header in headers:
         words += ["--header", header]
     done = subprocess.run(
@@ -51,7 +51,7 @@ def test_a_service_with_api_keys_and_a_guard_does_what_its_document_says(tmp_pat
     file = tmp_path / "api-keys.json"
     key = add_api_key(file, "acme")
     with start_service(tmp_path, api_keys=str(file), guard=f"sqlite:{tmp_path / 'guard.db'}") as service:
-        printed = run(service, tmp_path, "examples,coverage,fuzzing", 2000 if LONG else 3, f"x-api-key: {key}")
+        printed = run(service, tmp_path, "examples,coverage,fuzzing", 300 if LONG else 3, f"x-api-key: {key}")
     assert requests_of(printed) > 1000
 
 
@@ -59,14 +59,14 @@ def test_a_caller_without_its_key_is_told_so(tmp_path: Path) -> None:
     file = tmp_path / "api-keys.json"
     add_api_key(file, "acme")
     with start_service(tmp_path, api_keys=str(file)) as service:
-        printed = run(service, tmp_path, "examples,fuzzing", 500 if LONG else 3)
+        printed = run(service, tmp_path, "examples,fuzzing", 100 if LONG else 3)
     assert requests_of(printed) > 20
 
 
 def test_a_service_without_api_keys_does_what_its_document_says(tmp_path: Path) -> None:
     phases = "examples,coverage,fuzzing" if LONG else "examples,fuzzing"
     with start_service(tmp_path) as service:
-        printed = run(service, tmp_path, phases, 2000 if LONG else 10)
+        printed = run(service, tmp_path, phases, 300 if LONG else 10)
     assert requests_of(printed) > 100
 
 
