@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairroll import json_codec
-from fairroll.errors import RequestError
+from fairroll.errors import RequestError, Step, VerificationError, to_status
 from fairroll.reasons import TABLE
 from fairroll.v1 import roll_pb2, service_pb2
 from tests.property.messages import messages
@@ -17,8 +17,13 @@ from tests.property.messages import messages
 CLASSES: list[type[Message]] = [
     roll_pb2.RollRequest,
     roll_pb2.RollResponse,
+    service_pb2.StreamRollsRequest,
+    service_pb2.SealRollRequest,
+    service_pb2.SealRollResponse,
     service_pb2.VerifyReceiptRequest,
     service_pb2.VerifyReceiptResponse,
+    service_pb2.VerifySessionRequest,
+    service_pb2.VerifySessionResponse,
     service_pb2.ParseNotationRequest,
     service_pb2.ParseNotationResponse,
     service_pb2.GetLimitsResponse,
@@ -48,6 +53,14 @@ def test_what_is_printed_is_what_protobuf_prints(message_class: type[Message], d
 def test_what_protobuf_prints_is_read_as_the_same_message(message_class: type[Message], data: st.DataObject) -> None:
     message = data.draw(messages(message_class))
     assert json_codec.loads(message_class, _protobuf_json(message)) == message
+
+
+def test_a_status_with_all_its_details_is_printed_as_protobuf_prints_it() -> None:
+    error = VerificationError(Step.PARSE, "OUT_OF_RANGE", "no", field="a", value="9")
+    error.minimum, error.maximum, error.span, error.expected, error.hint = 0, 3, (0, 2), ("x",), "a way"
+    answer = service_pb2.StreamRollsResponse(item_id="i", status=to_status(error))
+    assert len(answer.status.details) == 4
+    assert json.loads(json_codec.dumps(answer)) == json.loads(_protobuf_json(answer))
 
 
 @given(body=st.binary(max_size=200) | st.text(max_size=200))
