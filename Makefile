@@ -52,6 +52,7 @@ proto-check: setup
 	$(BIN)/python tools/proto.py --check
 
 pytest: setup
+	@sh tools/venv.sh $(PEERS_VENV) peers
 	$(BIN)/python -m pytest $(PYTEST)
 
 fuzz: setup

@@ -65,6 +65,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "exponent": (notation.MAX_EXPONENT, "The highest exponent; at least 0."),
     "repeat": (notation.MAX_REPEAT, "Results of a repeat; at least 1."),
     "weight": (notation.MAX_WEIGHT, "What one die counts for as a success or failure; at least 1."),
+    "dice_per_match": (limits.MAX_POOL, "Dice that must match to count; at least 2."),
     "work": (notation.MAX_WORK, "Dice that all modifiers of one notation look at together."),
     "number_bits": (notation.MAX_NUMBER_BITS, "Bits of a value inside one notation."),
     "total": (notation.MAX_TOTAL, "The highest total of one notation."),

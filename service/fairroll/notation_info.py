@@ -49,7 +49,7 @@ def _tree_alone(check: notation_pb2.NotationCheck) -> Tree | None:
 def _add_tree(response: service_pb2.ParseNotationResponse, tree: Tree) -> None:
     response.canonical = tree.canonical
     response.canonical_dialect = notation_pb2.NotationCheck.Dialect.ValueType(tree.canonical_dialect.value)
-    response.tree.extend(_node_messages(outline(tree.root), 0))
+    response.tree.extend(_node_messages(outline(tree.root, tree.dialect), 0))
     for warning in tree.warnings:
         response.warnings.add(code=warning.code, message=warning.message, span=_span_message(warning.span))
 

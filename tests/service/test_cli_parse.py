@@ -112,7 +112,8 @@ def test_rounding_is_the_callers(run: Run) -> None:
 def test_a_dialect_is_named_shortly(run: Run) -> None:
     assert run("parse", "d6", "--dialect", "standard").code == 0
     assert run("parse", "d6", "--dialect", "STANDARD").code == 0
-    assert run("parse", "d6", "--dialect", "foundry", "--json").json["error"]["code"] == "DIALECT_UNSUPPORTED"
+    assert run("parse", "4d6r1", "--dialect", "foundry", "--json").json["canonical"] == "4d6ro1"
+    assert run("parse", "4d6!", "--dialect", "foundry", "--json").json["error"]["code"] == "TOKEN_OF_OTHER_DIALECT"
     done = run("parse", "d6", "--dialect", "klingon", "--json")
     assert done.code == 2
     assert done.json["error"]["code"] == "WRONG_USE"

@@ -176,9 +176,8 @@ def test_a_limit_is_told_with_its_value() -> None:
     )
 
 
-@pytest.mark.parametrize("dialect", [2, 3, 4, 5, 99])
-def test_a_dialect_that_is_not_read_is_an_answer(dialect: int) -> None:
-    check = notation_pb2.NotationCheck(text="d6", dialect=dialect)  # type: ignore[arg-type]  # any number may come
+def test_a_dialect_that_is_none_is_an_answer() -> None:
+    check = notation_pb2.NotationCheck(text="d6", dialect=99)  # type: ignore[arg-type]  # any number may come
     answer = roller().parse_notation(service_pb2.ParseNotationRequest(check=check))
     assert not answer.valid
     assert answer.error.field == "dialect"

@@ -6,14 +6,14 @@ numbers can grow. Dice are independent, so the bounds of sums and products are t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import NamedTuple
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_DRAWS, MAX_POOL, MAX_SIDES
-from fairroll_rules.notation.exact import CALL, OPERATE, power
+from fairroll_rules.notation.exact import CALL, OPERATE, power, root_of, tester
 from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
 from fairroll_rules.notation.limits import (
     MAX_EXPONENT,
@@ -22,23 +22,33 @@ from fairroll_rules.notation.limits import (
     MAX_WORK,
     MIN_TOTAL,
 )
+from fairroll_rules.notation.picking import pools_of
 from fairroll_rules.notation.pools import Faced, Pile, group_pile, modify
 from fairroll_rules.notation.tree import (
     Call,
     Chain,
+    Comparison,
     Dice,
+    Drop,
     Exact,
     Faces,
     Group,
+    Inline,
+    Keep,
     Labelled,
     Modified,
     Negate,
     Node,
     Number,
+    Pick,
     Power,
+    Query,
     Repeat,
     Tree,
     Variable,
+    children,
+    has_dice,
+    operands,
 )
 
 
@@ -74,13 +84,15 @@ class Bounds:
 class Analysis:
     """One pass over a tree with its variables. `ranges` has the range of every expression by its node's identity."""
 
-    def __init__(self, tree: Tree, variables: Mapping[str, int]) -> None:
-        """Look at the whole tree.
+    def __init__(self, tree: Tree, variables: Mapping[str, int], inlined: Mapping[int, Exact] | None = None) -> None:
+        """Look at the whole tree; `inlined` are inline rolls, by their identity, of which the total is known.
 
         Raises:
             CheckError: whatever some faces would make impossible, and every limit that could be passed.
         """
         self.ranges: dict[int, Range] = {}
+        self.inlined: Mapping[int, Exact] = inlined or {}
+        self.chosen: dict[int, int] = {}
         self._variables = variables
         self._draws = 0
         self._work = 0
@@ -152,6 +164,8 @@ class Analysis:
             return self._dice(node)
         if isinstance(node, Group):
             ranges = [self.range(element) for element in node.elements]
+            if not ranges:
+                return Pile(0, 0, 0, 0, None, ranked=((), ()))
             return group_pile([(each.low, each.high, each.whole) for each in ranges])
         pile = self.pile(node.source)
         return modify(self, pile, node.modifiers)
@@ -160,20 +174,30 @@ class Analysis:
         match node:
             case Number(value):
                 return _exactly(value)
-            case Variable(name, span):
-                return self._variable(name, span)
+            case Variable(name, span, default):
+                return self._variable(name, span, default)
             case Dice() | Group() | Modified():
                 low, high, whole = self.pile(node).total()
                 return Range(low, high, whole, _bits(low, high, whole, self._element_bits(node)))
             case Negate(operand):
                 inside = self.range(operand)
                 return Range(-inside.high, -inside.low, inside.whole, inside.bits)
-            case Chain(operands, operators):
-                return self._chain(operands, operators)
+            case Chain(operands_, operators):
+                return self._chain(operands_, operators)
             case Power(base, exponent):
                 return self._power(base, exponent)
+            case Comparison(left, operator, right):
+                return _comparison(operator, self.range(left), self.range(right))
+            case Pick():
+                return self._pick(node)
+            case Inline(inner):
+                found = self.range(inner)
+                known = self.inlined.get(id(node))
+                return found if known is None else _exactly(known)
+            case Query():
+                return self._query(node)
             case Call(function, arguments):
-                return _call(function, [self.range(argument) for argument in arguments])
+                return _call(function, [self.range(argument) for argument in arguments], node.span)
             case Labelled(inner_node, _, span):
                 inside = self.range(inner_node)
                 self._fits_total(inside, span)
@@ -181,13 +205,78 @@ class Analysis:
             case Repeat(_, body):
                 return self.range(body)
 
+    def _query(self, node: Query) -> Range:
+        place = self._variables.get(node.name, 1)
+        if not 1 <= place <= len(node.options):
+            raise CheckError(
+                "OUT_OF_RANGE",
+                f"{node.name} has the choices 1..{len(node.options)}, not {place} (column {node.span.start + 1})",
+                field="variables",
+                minimum=1,
+                maximum=len(node.options),
+                value=str(place),
+                span=node.span,
+                expected=tuple([f"{number} {label}".strip() for number, label in enumerate(node.labels, 1)]),
+            )
+        self.chosen[id(node)] = place - 1
+        return self.range(node.options[place - 1])
+
+    def _pick(self, node: Pick) -> Range:
+        """Return the range of a choice among the dice of several pools.
+
+        Of a sum of pools the dice are ranked together; elsewhere any dice of a pool may be dropped.
+        """
+        pools = pools_of(node.node) or []
+        piles = [self.pile(pool) for pool in pools]
+        whole = self.range(node.node)
+        for modifier in node.modifiers:
+            for operand in operands(modifier):
+                self.range(operand)
+            if isinstance(modifier, (Keep, Drop)):
+                self.count(modifier.count, "the number of dice to keep or drop")
+            self.worked(sum([pile.most for pile in piles]))
+        shift = self._shift(node.node, pools)
+        if shift is not None and all(pile.least == pile.most and not _is_chained(pile) for pile in piles):
+            lows = sorted([pile.low for pile in piles for _ in range(pile.most)])
+            highs = sorted([pile.high for pile in piles for _ in range(pile.most)])
+            ranked = Pile(len(lows), len(lows), lows[0] if lows else 0, highs[-1] if highs else 0, None)
+            ranked = modify(self, replace(ranked, ranked=(tuple(lows), tuple(highs))), node.modifiers)
+            low, high, _ = ranked.total()
+            low, high = low + shift, high + shift
+            return Range(low, high, whole.whole, max(_bits(low, high, whole.whole, 0), whole.bits))
+        for pool, pile in zip(pools, piles, strict=True):
+            low, high, _ = pile.total()
+            dropped = Range(min(low, 0, pile.low * pile.most), max(high, 0), True, self.ranges[id(pool)].bits)
+            self.ranges[id(pool)] = dropped
+        for each in _between(node.node, pools):
+            self.ranges.pop(id(each), None)
+        return self.range(node.node)
+
+    def _shift(self, node: Node, pools: Sequence[Node]) -> Exact | None:
+        """Return what a sum of pools adds to them; None where it is no such sum."""
+        if any(node is pool for pool in pools):
+            return 0
+        if isinstance(node, Labelled):
+            return self._shift(node.node, pools)
+        if not has_dice(node):
+            return self.range(node).low
+        if not isinstance(node, Chain) or node.operators[0] not in "+-":
+            return None
+        shift: Exact = 0
+        for operator, operand in zip(("+", *node.operators), node.operands, strict=True):
+            inside = self._shift(operand, pools)
+            if inside is None or (operator == "-" and has_dice(operand)):
+                return None
+            shift += inside if operator == "+" else -inside
+        return shift
+
     def _element_bits(self, node: Dice | Group | Modified) -> int:
         while isinstance(node, Modified):
             node = node.source
         return sum([self.ranges[id(each)].bits + 1 for each in node.elements]) if isinstance(node, Group) else 0
 
-    def _variable(self, name: str, span: Span) -> Range:
-        value = self._variables.get(name)
+    def _variable(self, name: str, span: Span, default: int | None) -> Range:
+        value = self._variables.get(name, default)
         if value is None:
             raise CheckError(
                 "VARIABLE_MISSING",
@@ -244,7 +333,7 @@ class Analysis:
         result = self.range(operands[0])
         for operator, operand in zip(operators, operands[1:], strict=True):
             right = self.range(operand)
-            if operator in "/%" and right.low <= 0 <= right.high:
+            if operator in ("/", "%", "rem") and right.low <= 0 <= right.high:
                 always = "is" if right.fixed else "can be"
                 raise refuse(
                     "DIVISION_BY_ZERO",
@@ -301,6 +390,8 @@ def _operate(operator: str, left: Range, right: Range) -> Range:
         low, high = left.low - right.high, left.high - right.low
     elif operator == "%":
         low, high = _modulo(left, right)
+    elif operator == "rem":
+        low, high = _remainder(left, right)
     else:
         whole = whole and operator == "*"
         corners = [OPERATE[operator](a, b) for a in (left.low, left.high) for b in (right.low, right.high)]
@@ -319,7 +410,38 @@ def _modulo(left: Range, right: Range) -> tuple[Exact, Exact]:
     return 0, min(below, left.high) if left.low >= 0 else below
 
 
-def _call(function: str, arguments: list[Range]) -> Range:
+def _remainder(left: Range, right: Range) -> tuple[Exact, Exact]:
+    """Return the ends of what is left of a division: the sign of what is divided."""
+    most = max(right.high, -right.low)
+    below = most - 1 if left.whole and right.whole else most
+    return (
+        0 if left.low >= 0 else -min(below, -left.low),
+        0 if left.high <= 0 else min(below, left.high),
+    )
+
+
+def _comparison(operator: str, left: Range, right: Range) -> Range:
+    """Return the range of a comparison of totals: known where the ends already decide it."""
+    low, high = left.low - right.high, left.high - right.low
+    test = tester(operator, 0)
+    inner = [each for each in (0, low, high, -1, 1) if low <= each <= high]
+    held = [test(each) for each in inner]
+    return Range(int(all(held)), int(any(held)), True, 2)
+
+
+def _is_chained(pile: Pile) -> bool:
+    return pile.chains is not None
+
+
+def _between(node: Node, pools: Sequence[Node]) -> Iterator[Node]:
+    """Yield the nodes of an expression that hold pools and are none."""
+    if has_dice(node) and not any(node is pool for pool in pools):
+        yield node
+        for child in children(node):
+            yield from _between(child, pools)
+
+
+def _call(function: str, arguments: list[Range], span: Span) -> Range:
     whole = all(each.whole for each in arguments)
     bits = max([each.bits for each in arguments])
     if function in ("min", "max"):
@@ -327,6 +449,16 @@ def _call(function: str, arguments: list[Range]) -> Range:
         high = CALL[function](*[each.high for each in arguments])
         return Range(low, high, whole, bits)
     only = arguments[0]
+    if function == "sqrt":
+        root = root_of(only.low) if only.fixed else None
+        if root is None:
+            raise refuse(
+                "NOT_EXACT",
+                "sqrt has an exact value only of a square that is known before the roll",
+                span,
+                hint="compare with the square instead",
+            )
+        return _exactly(root)
     if function == "abs":
         low, high = max(only.low, -only.high, 0), max(only.high, -only.low)
         return Range(low, high, whole, bits)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import comb, prod
 
 from fairroll_rules.notation.bounds import Analysis
-from fairroll_rules.notation.exact import CALL, OPERATE, power, tester
+from fairroll_rules.notation.exact import CALL, COMPARE, OPERATE, power, tester
 from fairroll_rules.notation.growing import (
     ClampStep,
     ExplodeStep,
@@ -16,25 +16,53 @@ from fairroll_rules.notation.growing import (
     StepsFor,
     UniqueStep,
 )
+from fairroll_rules.notation.inlines import inlines_of
+from fairroll_rules.notation.picking import pools_of
 from fairroll_rules.notation.runners import (
     AsPart,
     Called,
     Constant,
     Folded,
     Labelling,
+    LabelRecord,
     Minus,
+    Record,
     Runner,
     Shifted,
     Summed,
     SummedParts,
 )
-from fairroll_rules.notation.selection import Counting, Marking, Phases, Selecting, Test
-from fairroll_rules.notation.throws import FallenPool, GroupThrow, GrownPool, KeptPool, PlainPool, SteppedPool
+from fairroll_rules.notation.selection import (
+    Chooser,
+    Counting,
+    Marking,
+    MatchPhases,
+    Phases,
+    Ranking,
+    Selecting,
+    Sieving,
+    Tallying,
+    TallyPhases,
+    Test,
+)
+from fairroll_rules.notation.throws import (
+    FallenPool,
+    GroupThrow,
+    GrownPool,
+    InlinedThrow,
+    KeptPool,
+    Level,
+    PickThrow,
+    PlainPool,
+    SteppedPool,
+)
 from fairroll_rules.notation.tree import (
+    Among,
     Call,
     Chain,
     Clamp,
     Compare,
+    Comparison,
     Count,
     Dice,
     Drop,
@@ -42,17 +70,26 @@ from fairroll_rules.notation.tree import (
     Explode,
     Faces,
     Group,
+    Inline,
     Keep,
     Labelled,
     Mark,
+    Match,
     Modified,
     Modifier,
     Negate,
     Node,
     Number,
+    Pick,
+    Point,
     Power,
+    Query,
+    Rank,
     Repeat,
     Reroll,
+    Sieve,
+    Tally,
+    Tree,
     Unique,
     Variable,
     children,
@@ -60,6 +97,7 @@ from fairroll_rules.notation.tree import (
 from fairroll_rules.notation.tree import (
     operands as operands_of,
 )
+from fairroll_rules.notation.whole_pool import AmongStep
 from fairroll_rules.outcome import Fate
 
 Wrap = Callable[[Node, Runner], Runner]
@@ -68,6 +106,9 @@ Wrap = Callable[[Node, Runner], Runner]
 
 _FEW_WAYS = 500
 """Ways that odds walk through in a few milliseconds."""
+
+_REMEMBERED_INLINES = 256
+"""Runners of what stands around inline rolls, one for each of the numbers that they came to."""
 
 _MANY_WAYS = 2_000
 """Ways of one pool that odds still walk through; beyond, the pool is a sum of smaller ones where it can be."""
@@ -79,6 +120,8 @@ class Compiler:
     def __init__(self, analysis: Analysis, wrap: Wrap | None = None) -> None:
         """Compile for rolling; with `wrap` nothing is left out, so that every node can be watched."""
         self._ranges = analysis.ranges
+        self._inlined = analysis.inlined
+        self._chosen = analysis.chosen
         self._wrap = wrap
         self._facts: dict[int, tuple[bool, bool]] = {}
 
@@ -103,6 +146,17 @@ class Compiler:
             case Power(base, exponent):
                 first, second = self._apart((base, exponent), labels)
                 return Folded(first, [(power, second)])
+            case Comparison(left, operator, right):
+                first, second = self._apart((left, right), labels)
+                return Folded(first, [(COMPARE[operator], second)])
+            case Pick():
+                return self._pick(node, labels)
+            case Inline():
+                if id(node) not in self._inlined:
+                    raise AssertionError("inline rolls are rolled before what they stand in")
+                return Constant(self._inlined[id(node)])
+            case Query(options=options):
+                return self.runner(options[self._chosen[id(node)]], labels)
             case Call(function, arguments):
                 return Called(CALL[function], self._apart(arguments, labels))
             case Labelled(inner, label):
@@ -117,6 +171,10 @@ class Compiler:
         if known is None:
             below = [self._known(child) for child in children(node)]
             rolls = isinstance(node, Dice) or any(rolls for rolls, _ in below)
+            if isinstance(node, Query):
+                rolls = below[self._chosen[id(node)]][0]
+            elif isinstance(node, Inline):
+                rolls = False
             notes = isinstance(node, Labelled) or any(notes for _, notes in below)
             known = self._facts[id(node)] = rolls, notes
         return known
@@ -182,7 +240,10 @@ class Compiler:
         count = self._amount(node.count, labels)
         sides = len(named) if isinstance(node.sides, Faces) else self._amount(node.sides, labels)
         modifiers = [modifier for level in levels for modifier in level]
-        if not any(isinstance(modifier, (Explode, Reroll, Unique)) for modifier in modifiers):
+        growing_at_all = any(isinstance(modifier, (Explode, Reroll, Unique, Among)) for modifier in modifiers)
+        if growing_at_all and (type(everything) is not Phases or any(isinstance(each, Among) for each in modifiers)):
+            return self._stepped(count, sides, named, levels, everything)
+        if not growing_at_all:
             return self._fallen(count, sides, named, levels, everything)
         steps = [self._steps_for(level, sides, named) for level in levels]
         growing = [index for index, each in enumerate(steps) if each is not None]
@@ -206,14 +267,15 @@ class Compiler:
             clamping = any(isinstance(modifier, Clamp) for modifier in level)
             if clamping and selected:
                 return self._stepped(count, sides, named, levels, phases)
-            selected = selected or any(isinstance(modifier, (Keep, Drop)) for modifier in level)
+            selected = selected or any(isinstance(modifier, (Keep, Drop, Sieve)) for modifier in level)
         clamps = [
             (int(self._ranges[id(modifier.limit)].low), modifier.side == "max")
             for level in levels
             for modifier in level
             if isinstance(modifier, Clamp)
         ]
-        if isinstance(count, int) and isinstance(sides, int) and not phases.selections:
+        together = phases.selections or isinstance(phases, MatchPhases)
+        if isinstance(count, int) and isinstance(sides, int) and not together:
             chunk = _chunk(count, sides)
             if chunk < count:
                 several = [self._one_fallen(chunk, sides, named, clamps, phases)] * (count // chunk)
@@ -229,7 +291,7 @@ class Compiler:
         clamps: Sequence[tuple[int, bool]],
         phases: Phases,
     ) -> Runner:
-        plainly = not (clamps or phases.countings or phases.markings)
+        plainly = not clamps and not phases.counting and phases.plain
         if isinstance(count, int) and isinstance(sides, int) and plainly:
             match phases.selections:
                 case ():
@@ -248,9 +310,63 @@ class Compiler:
         named: tuple[int, ...],
         levels: Sequence[tuple[Modifier, ...]],
         phases: Phases,
-    ) -> Runner:
-        each = [(self._steps_for(level, sides, named), self._phases(level, named)) for level in levels]
-        return SteppedPool(count, sides, named, each, phases)
+    ) -> SteppedPool:
+        steps: list[Level] = []
+        for level in levels:
+            among = [self._among(each) for each in level if isinstance(each, Among)]
+            steps.append((among[0] if among else self._steps_for(level, sides, named), self._phases(level, named)))
+        return SteppedPool(count, sides, named, steps, phases)
+
+    def _among(self, modifier: Among) -> AmongStep:
+        choosers = tuple([self._chooser(point) for point in modifier.points])
+        return AmongStep(modifier.explode, modifier.again, choosers, modifier.most)
+
+    def _chooser(self, point: Point) -> Chooser:
+        return Ranking(point.highest, point.count, point.others) if isinstance(point, Rank) else self._test(point)
+
+    def _pick(self, pick: Pick, labels: frozenset[str]) -> Runner:
+        """Return the runner of a choice among the dice of several pools, and of the sum they stand in."""
+        pools = pools_of(pick.node) or []
+        runners: list[SteppedPool] = []
+        for pool in pools:
+            levels: list[tuple[Modifier, ...]] = []
+            node: Node = pool
+            while isinstance(node, Modified):
+                levels.insert(0, node.modifiers)
+                node = node.source
+            if not isinstance(node, Dice):
+                raise AssertionError("the parser picks among dice alone")  # noqa: TRY004  as above
+            named = node.sides.faces if isinstance(node.sides, Faces) else ()
+            count = self._amount(node.count, labels)
+            sides = len(named) if isinstance(node.sides, Faces) else self._amount(node.sides, labels)
+            runners.append(self._stepped(count, sides, named, levels or [()], Phases((), (), ())))
+        places = {id(pool): index for index, pool in enumerate(pools)}
+        return PickThrow(runners, self._phases(pick.modifiers, ()), self._formula(pick.node, places, labels))
+
+    def _formula(
+        self, node: Node, places: Mapping[int, int], labels: frozenset[str]
+    ) -> Callable[[Sequence[Exact], list[Record]], Exact]:
+        """Return what makes the total of an expression from those of its pools, and notes what its labels come to."""
+        if id(node) in places:
+            place = places[id(node)]
+            return lambda totals, _: totals[place]
+        if not self._rolls(node):
+            known = self._ranges[id(node)].low
+            return lambda _totals, _: known
+        if isinstance(node, Labelled):
+            inside, label = self._formula(node.node, places, labels | {node.label}), node.label
+            if label in labels:
+                return inside
+
+            def noted(totals: Sequence[Exact], records: list[Record]) -> Exact:
+                total = inside(totals, records)
+                records.append(LabelRecord(label, total))
+                return total
+
+            return noted
+        below = [self._formula(child, places, labels) for child in children(node)]
+        combine = _combining(node)
+        return lambda totals, records: combine(*[each(totals, records) for each in below])
 
     def _amount(self, node: Node, labels: frozenset[str]) -> int | Runner:
         """Return a count or sides: the number itself where it is known, else the runner that rolls it."""
@@ -259,14 +375,24 @@ class Compiler:
         return int(self._ranges[id(node)].low)
 
     def _phases(self, modifiers: Sequence[Modifier], named: tuple[int, ...]) -> Phases:
-        selections, countings, markings = [], [], []
+        selections: list[Selecting | Sieving] = []
+        countings: list[Counting] = []
+        markings: list[Marking] = []
+        tallies: list[Tallying] = []
+        match_of: tuple[int, Test | None] | None = None
         for modifier in modifiers:
             match modifier:
                 case Keep(highest, count) | Drop(highest, count):
                     amount = self._amount(count, frozenset())
                     selections.append(Selecting(isinstance(modifier, Keep), highest, amount))
-                case Count(failure, compare, weight):
-                    countings.append(Counting(failure, self._test(compare), weight))
+                case Sieve(keep, points):
+                    selections.append(Sieving(keep, tuple([self._chooser(point) for point in points])))
+                case Tally(kind, compare):
+                    tallies.append(Tallying(kind, None if compare is None else self._test(compare)))
+                case Match(True, least, compare):
+                    match_of = (least, None if compare is None else self._test(compare))
+                case Count(failure, compare, weight, rest=rest):
+                    countings.append(Counting(failure, self._test(compare), weight, rest))
                 case Mark(fumble, compare):
                     fate = Fate.FUMBLE if fumble else Fate.CRITICAL
                     test = None if compare is None else self._test(compare)
@@ -275,7 +401,12 @@ class Compiler:
                     markings.append(Marking(fate, test))
                 case _:
                     pass
-        return Phases(tuple(selections), tuple(countings), tuple(markings))
+        chosen, counted, marked = tuple(selections), tuple(countings), tuple(markings)
+        if tallies:
+            return TallyPhases(chosen, counted, marked, tuple(tallies))
+        if match_of is not None:
+            return MatchPhases(chosen, counted, marked, *match_of)
+        return Phases(chosen, counted, marked)
 
     def _test(self, compare: Compare) -> Test:
         return tester(compare.operator, self._ranges[id(compare.value)].low)
@@ -302,24 +433,25 @@ class Compiler:
         until: RerollStep | None = None
         for modifier in growing:
             match modifier:
-                case Reroll(once, compare):
+                case Reroll(once, compare, _, valued):
                     test = tester("=", lowest) if compare is None else self._test(compare)
                     if until is not None and not once:
                         # Several `rr` in a row: until none of them holds.
                         until.tests = (*until.tests, test)
                         continue
-                    step = RerollStep((test,), once=once)
+                    step = RerollStep((test,), once=once, valued=valued)
                     until = None if once else step
                     steps.append(step)
                     continue
-                case Explode(compound, penetrate, once, cap, compare):
+                case Explode(compound, penetrate, once, cap, compare, _, valued):
                     test = tester("=", highest) if compare is None else self._test(compare)
                     most = None if cap is None else int(self._ranges[id(cap)].low)
                     if once:
                         most = 1 if most is None else min(most, 1)
-                    steps.append(ExplodeStep(test, most, compound=compound, penetrate=penetrate))
-                case Unique(once):
-                    steps.append(UniqueStep(number, once=once))
+                    steps.append(ExplodeStep(test, most, compound=compound, penetrate=penetrate, valued=valued))
+                case Unique(once, _, compare, valued):
+                    unless = None if compare is None else self._test(compare)
+                    steps.append(UniqueStep(number, once=once, test=unless, valued=valued))
                     number += 1
                 case Clamp(side, limit):
                     steps.append(ClampStep(int(self._ranges[id(limit)].low), lower=side == "max"))
@@ -338,6 +470,50 @@ def _chunk(count: int, sides: int) -> int:
     while comb(chunk + sides, chunk + 1) <= _MANY_WAYS // 2:
         chunk += 1
     return chunk
+
+
+def _combining(node: Node) -> Callable[..., Exact]:
+    """Return what makes the total of a node from those of its children."""
+    match node:
+        case Negate():
+            return lambda value: -value
+        case Chain(_, operators):
+            operates = [OPERATE[name] for name in operators]
+
+            def fold(first: Exact, *others: Exact) -> Exact:
+                for operate, other in zip(operates, others, strict=True):
+                    first = operate(first, other)
+                return first
+
+            return fold
+        case Power():
+            return power
+        case Call(function):
+            return CALL[function]
+        case _:
+            raise AssertionError("the parser picks among the dice of sums, products, functions and signs alone")
+
+
+def runner_of_tree(
+    tree: Tree, root: Node, variables: Mapping[str, int], analysis: Analysis, wrap: Wrap | None = None
+) -> Runner:
+    """Return the runner of a whole tree, its inline rolls before everything else."""
+    inlines = inlines_of(root)
+    if not inlines:
+        return Compiler(analysis, wrap).runner(root)
+    known: dict[tuple[Exact, ...], Runner] = {}
+
+    def runner_of(values: tuple[Exact, ...]) -> Runner:
+        runner = known.get(values)
+        if runner is None:
+            bound = {id(node): value for node, value in zip(inlines, values, strict=False)}
+            node = inlines[len(values)].node if len(values) < len(inlines) else root
+            if len(known) >= _REMEMBERED_INLINES:
+                known.clear()
+            runner = known[values] = Compiler(Analysis(tree, variables, bound), wrap).runner(node)
+        return runner
+
+    return InlinedThrow(len(inlines), runner_of)
 
 
 def labels_of(node: Node) -> Iterator[str]:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from fairroll_rules.errors import CheckError
-
 
 class Dialect(Enum):
     """Whose reading of a conflicting token holds."""
@@ -29,83 +27,346 @@ class Rounding(Enum):
     TOWARD_ZERO = 4
 
 
+class Trait(Enum):
+    """What a dialect does where no token says so."""
+
+    IN_ORDER = 1
+    """Modifiers are applied as written, not by phase."""
+    BARE_POINT = 2
+    """A number without a sign is a compare point, of equality."""
+    BY_VALUE = 3
+    """Rerolls, explosions and unique look at a clamped value."""
+    WHOLE_POOL = 4
+    """Each keep and drop looks at all dice, also at those that another one dropped."""
+    LAST_WINS = 5
+    """Of two modifiers of one kind the later one holds."""
+    SELECTORS = 6
+    """Modifiers take selectors: a number, `>`, `<`, `h`, `l`, directly behind them."""
+    AT_MOST = 7
+    """A number before a compare sign is the most dice that a reroll or explosion may take."""
+    TALLIES = 8
+    """`cs` and `cf` count; so do even, odd, df and sf."""
+    FREE_TEXT = 9
+    """Text after the roll is a comment."""
+    REMAINDER = 10
+    """`%` has the sign of what is divided."""
+    NUMBERS_ALONE_NEGATE = 11
+    """A minus sign stands before a literal only."""
+    COUNTS_WRITTEN = 12
+    """Keep and drop need their number, a literal of at least 1; a pool has at least one die."""
+    LITERAL_DICE = 14
+    """Count and sides are literals."""
+    FIXED_DICE = 15
+    """Count and sides hold no dice."""
+    SUCCESS_FIRST = 16
+    """A die that is a success is no failure."""
+    ROUNDS_AWAY = 17
+    """`round` rounds a half away from zero; elsewhere it is up."""
+    ADVANTAGE = 13
+    """`adv` and `dis` behind the roll change a leading 1d20."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How a dialect reads what the dialects disagree on."""
+
+    title: str
+    """Its name as people write it."""
 
     modifiers: Mapping[str, str]
     """Spelling (folded) to the modifier's own name, which is its canonical spelling."""
 
     phases: Mapping[str, int]
-    """Modifier to its phase: generate 0, select 1, count 2, mark 3. Modifiers of one phase keep the written order."""
+    """Modifier to its place in the order of application; modifiers of one place keep the written order."""
 
     rounding: Rounding
     """How the total is rounded where the check does not say."""
 
-    warnings: Mapping[str, str]
-    """Spelling to the warning: what another dialect would read."""
+    warnings: Mapping[str, tuple[str, str]]
+    """Spelling to the code and the words of a warning: what another dialect would read."""
+
+    compares: Mapping[str, str]
+    """Sign of a compare point to the operator of the tree."""
+
+    dice: Mapping[str, tuple[int, ...]]
+    """Dice that have names, to their faces: `d%` and those with letters. 100 alone means 1..100."""
+
+    functions: Mapping[str, tuple[int, int]]
+    """Functions, and how many arguments each takes, from and to."""
+
+    tokens: frozenset[str]
+    """Signs that open something: powers, groups, labels, comments, inline rolls, repeats."""
+
+    traits: frozenset[Trait]
+    """What it does where no token says so."""
+
+    alone: Mapping[str, str]
+    """What a group of one does when dice are selected, and when they are counted: `dice`, `total` or `refused`."""
+
+    commands: tuple[str, ...] = ()
+    """What may stand before the roll in a chat window."""
 
 
-_PHASES = MappingProxyType(
-    {
-        **dict.fromkeys(("!", "rr", "ro", "u", "uo", "min", "max"), 0),
-        **dict.fromkeys(("kh", "kl", "dh", "dl"), 1),
-        **dict.fromkeys(("=", "f"), 2),
-        **dict.fromkeys(("cs", "cf", "sa", "sd"), 3),
-    }
-)
+PERCENT = (100,)
+_TENS = tuple(range(0, 100, 10))
+_FUDGE = (-1, 0, 1)
+_FUDGE_ONE = (-1, 0, 0, 0, 0, 1)
 
-_EXPLOSIONS = {f"{sign}{penetrate}{once}": "!" for sign in ("!", "!!") for penetrate in ("", "p") for once in ("", "o")}
+_SIGNS = MappingProxyType({each: each for each in ("=", "<>", ">", "<", ">=", "<=")})
+
+_ROUNDERS = {"floor": (1, 1), "ceil": (1, 1), "round": (1, 1), "abs": (1, 1)}
+
+INEXACT = ("cos", "exp", "log", "sin", "tan", "acos", "asin", "atan", "cbrt", "hypot", "random")
+"""Functions of the originals that have no exact values."""
+
+_PHASES = {
+    **dict.fromkeys(("!", "rr", "ro", "u", "uo", "min", "max", "among"), 0),
+    **dict.fromkeys(("kh", "kl", "dh", "dl", "keep", "drop"), 1),
+    **dict.fromkeys(("=", "f", "tally", "mt"), 2),
+    **dict.fromkeys(("cs", "cf", "sa", "sd", "m", "ms"), 3),
+}
+
+_KEEPS = {"kh": "kh", "kl": "kl", "k": "kh", "dh": "dh", "dl": "dl", "d": "dl"}
+
+_EXPLOSIONS = {f"{sign}{penetrate}": "!" for sign in ("!", "!!") for penetrate in ("", "p")}
+
+_COUNTS_THERE = ("MARK_ONLY", "{0} marks dice and leaves the total alone; Foundry counts them")
 
 STANDARD = Reading(
+    title="Standard",
     modifiers=MappingProxyType(
         {
             **_EXPLOSIONS,
+            **{f"{spelling}o": "!" for spelling in _EXPLOSIONS},
             "x": "!",
             "xo": "!",
             "r": "rr",
-            "k": "kh",
-            "d": "dl",
+            **_KEEPS,
             "s": "sa",
-            **{name: name for name in _PHASES if name not in "!="},
+            **{name: name for name in ("rr", "ro", "u", "uo", "min", "max", "f", "cs", "cf", "sa", "sd")},
         }
     ),
-    phases=_PHASES,
+    phases=MappingProxyType(_PHASES),
     rounding=Rounding.DOWN,
     warnings=MappingProxyType(
         {
-            "r": "r rerolls until it no longer holds; Foundry rerolls once. Write rr or ro",
-            "d": "d after a pool drops the lowest dice. Write dl",
-            "k": "k keeps the highest dice; Avrae keeps the dice equal to the number. Write kh",
-            "cs": "cs marks dice and leaves the total alone; Foundry counts them",
-            "cf": "cf marks dice and leaves the total alone; Foundry counts them",
-            "d%": "d% is 1..100; Avrae rolls 0..90 by ten",
-            "!=": "!=N explodes on N; not equal is <>. Write !N",
-            ">": "> is strict; Roll20 reads at least. Write >=",
-            "<": "< is strict; Roll20 reads at most. Write <=",
-            "d1": "a die with one side; to drop the lowest die write dl1 directly after the pool",
+            "r": (
+                "REROLL_UNTIL",
+                "r rerolls until it no longer holds; Foundry rerolls once. Write rr or ro",
+            ),
+            "d": ("DROP_LOWEST", "d after a pool drops the lowest dice. Write dl"),
+            "k": (
+                "KEEP_HIGHEST",
+                "k keeps the highest dice; Avrae keeps the dice equal to the number. Write kh",
+            ),
+            "cs": ("MARK_ONLY", _COUNTS_THERE[1].format("cs")),
+            "cf": ("MARK_ONLY", _COUNTS_THERE[1].format("cf")),
+            "d%": ("PERCENTILE", "d% is 1..100; Avrae rolls 0..90 by ten"),
+            "!=": ("EXPLODE_EQUALS", "!=N explodes on N; not equal is <>. Write !N"),
+            ">": ("STRICT_COMPARISON", "> is strict; Roll20 reads at least. Write >="),
+            "<": ("STRICT_COMPARISON", "< is strict; Roll20 reads at most. Write <="),
+            "d1": (
+                "ONE_SIDED_DIE",
+                "a die with one side; to drop the lowest die write dl1 directly after the pool",
+            ),
         }
+    ),
+    compares=_SIGNS,
+    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE, "df.1": _FUDGE_ONE}),
+    functions=MappingProxyType({**_ROUNDERS, "min": (1, 99), "max": (1, 99)}),
+    tokens=frozenset(("^", "{", "d{", "x{", "[", "@", "#", "~", ":")),
+    traits=frozenset((Trait.BARE_POINT,)),
+    alone=MappingProxyType({"select": "refused", "count": "refused"}),
+)
+
+ROLL20 = Reading(
+    title="Roll20",
+    modifiers=MappingProxyType(
+        {
+            **_EXPLOSIONS,
+            "r": "rr",
+            "ro": "ro",
+            **_KEEPS,
+            "s": "sa",
+            **{name: name for name in ("f", "cs", "cf", "m", "mt", "sa", "sd")},
+        }
+    ),
+    phases=MappingProxyType(_PHASES),
+    rounding=Rounding.DOWN,
+    warnings=MappingProxyType(
+        {
+            ">": ("INCLUSIVE_COMPARISON", "> is at least in Roll20, and strict elsewhere"),
+            "<": ("INCLUSIVE_COMPARISON", "< is at most in Roll20, and strict elsewhere"),
+        }
+    ),
+    compares=MappingProxyType({"=": "=", ">": ">=", "<": "<="}),
+    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE}),
+    functions=MappingProxyType(_ROUNDERS),
+    tokens=frozenset(("**", "{", "[", "@", "[[", "?{", "\\")),
+    traits=frozenset((Trait.BARE_POINT, Trait.FREE_TEXT, Trait.REMAINDER)),
+    alone=MappingProxyType({"select": "dice", "count": "dice"}),
+    commands=("/roll", "/r", "/gmroll", "/gr"),
+)
+
+FOUNDRY = Reading(
+    title="Foundry",
+    modifiers=MappingProxyType(
+        {
+            "x": "!",
+            "xo": "!",
+            "r": "ro",
+            "rr": "rr",
+            **_KEEPS,
+            "min": "min",
+            "max": "max",
+            "ms": "ms",
+            **dict.fromkeys(("cs", "cf", "even", "odd", "df", "sf"), "tally"),
+        }
+    ),
+    phases=MappingProxyType(_PHASES),
+    rounding=Rounding.DOWN,
+    warnings=MappingProxyType(
+        {
+            "r": ("REROLL_ONCE", "r rerolls once in Foundry, and until it no longer holds elsewhere"),
+            "cs": ("COUNTS_SUCCESSES", "cs counts in Foundry, and marks elsewhere"),
+            "cf": ("COUNTS_FAILURES", "cf counts in Foundry, and marks elsewhere"),
+            "k": ("KEEP_HIGHEST", "k keeps the highest dice; Avrae keeps the dice equal to the number"),
+        }
+    ),
+    compares=MappingProxyType({each: each for each in ("=", ">", "<", ">=", "<=")}),
+    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE, "dc": (0, 1)}),
+    functions=MappingProxyType(
+        {**_ROUNDERS, "min": (1, 99), "max": (1, 99), "sign": (1, 1), "trunc": (1, 1), "pow": (2, 2), "sqrt": (1, 1)}
+    ),
+    tokens=frozenset(("{", "[", "@", "#")),
+    traits=frozenset((Trait.BARE_POINT, Trait.IN_ORDER, Trait.AT_MOST, Trait.TALLIES, Trait.REMAINDER)),
+    alone=MappingProxyType({"select": "total", "count": "total"}),
+    commands=(
+        "/roll",
+        "/r",
+        "/publicroll",
+        "/pr",
+        "/gmroll",
+        "/gmr",
+        "/blindroll",
+        "/broll",
+        "/br",
+        "/selfroll",
+        "/sr",
     ),
 )
 
-TABLE: Mapping[Dialect, Reading] = MappingProxyType({Dialect.STANDARD: STANDARD})
-"""A dialect that is not here is refused."""
+AVRAE = Reading(
+    title="Avrae",
+    modifiers=MappingProxyType(
+        {"k": "keep", "p": "drop", "rr": "rr", "ro": "ro", "ra": "ra", "e": "!", "mi": "min", "ma": "max"}
+    ),
+    phases=MappingProxyType(_PHASES),
+    rounding=Rounding.TOWARD_ZERO,
+    warnings=MappingProxyType(
+        {
+            "k=": ("KEEP_EQUAL", "kN keeps the dice that show N in Avrae, and the highest N elsewhere"),
+            "d%": ("PERCENTILE", "d% is 0..90 by ten in Avrae, and 1..100 elsewhere"),
+            "total": ("COMPARES_TOTAL", "the comparison is of the total in Avrae, and of the dice elsewhere"),
+        }
+    ),
+    compares=MappingProxyType({"<": "<", ">": ">"}),
+    dice=MappingProxyType({"d%": _TENS}),
+    functions=MappingProxyType({}),
+    tokens=frozenset(("//", "[", "(,", "==", "!=", ">=", "<=", ">", "<")),
+    traits=frozenset(
+        (
+            Trait.BARE_POINT,
+            Trait.IN_ORDER,
+            Trait.BY_VALUE,
+            Trait.SELECTORS,
+            Trait.FREE_TEXT,
+            Trait.ADVANTAGE,
+            Trait.LITERAL_DICE,
+        )
+    ),
+    alone=MappingProxyType({"select": "total", "count": "total"}),
+    commands=("!roll", "!r"),
+)
+
+_ORDER = "min max ! rr,ro u,uo kh,kl dh,dl =,f cs cf sa,sd"
+_ONE_BY_ONE = {name: place for place, names in enumerate(_ORDER.split()) for name in names.split(",")}
+
+RPG_DICE_ROLLER = Reading(
+    title="rpg-dice-roller",
+    modifiers=MappingProxyType(
+        {
+            **_EXPLOSIONS,
+            "r": "rr",
+            "ro": "ro",
+            **_KEEPS,
+            "s": "sa",
+            **{name: name for name in ("u", "uo", "min", "max", "f", "cs", "cf", "sa", "sd")},
+        }
+    ),
+    phases=MappingProxyType(_ONE_BY_ONE),
+    rounding=Rounding.DOWN,
+    warnings=MappingProxyType(
+        {
+            "r": ("REROLL_UNTIL", "r rerolls until it no longer holds; Foundry rerolls once"),
+            "!=": ("EXPLODE_EQUALS", "!=N explodes on N; not equal is <>"),
+        }
+    ),
+    compares=MappingProxyType({**_SIGNS, "!=": "<>"}),
+    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE, "df.1": _FUDGE_ONE, "df.2": _FUDGE}),
+    functions=MappingProxyType(
+        {**_ROUNDERS, "min": (2, 2), "max": (2, 2), "sign": (1, 1), "pow": (2, 2), "sqrt": (1, 1)}
+    ),
+    tokens=frozenset(("^", "**", "{", "[", "#", "//", "/*")),
+    traits=frozenset(
+        (
+            Trait.BY_VALUE,
+            Trait.WHOLE_POOL,
+            Trait.LAST_WINS,
+            Trait.NUMBERS_ALONE_NEGATE,
+            Trait.COUNTS_WRITTEN,
+            Trait.FIXED_DICE,
+            Trait.SUCCESS_FIRST,
+            Trait.ROUNDS_AWAY,
+        )
+    ),
+    alone=MappingProxyType({"select": "dice", "count": "total"}),
+)
+
+TABLE: Mapping[Dialect, Reading] = MappingProxyType(
+    {
+        Dialect.STANDARD: STANDARD,
+        Dialect.ROLL20: ROLL20,
+        Dialect.FOUNDRY: FOUNDRY,
+        Dialect.AVRAE: AVRAE,
+        Dialect.RPG_DICE_ROLLER: RPG_DICE_ROLLER,
+    }
+)
+"""Every dialect has its row."""
 
 
 def reading_of(dialect: Dialect) -> Reading:
-    """Return how a dialect reads.
+    """Return how a dialect reads."""
+    return TABLE[dialect]
 
-    Raises:
-        CheckError: DIALECT_UNSUPPORTED.
-    """
-    reading = TABLE.get(dialect)
-    if reading is None:
-        known = tuple(each.name for each in TABLE)
-        raise CheckError(
-            "DIALECT_UNSUPPORTED",
-            f"this version does not read {dialect.name}",
-            field="dialect",
-            value=dialect.name,
-            expected=known,
-        )
-    return reading
+
+def knowing(token: str) -> tuple[str, ...]:
+    """Return the names of the dialects that know a token, spelled as in their tables."""
+    return tuple([dialect.name for dialect, reading in TABLE.items() if _knows(reading, token)])
+
+
+def spelled(reading: Reading, token: str) -> str:
+    """Return how a dialect spells the modifier that a token is elsewhere; the empty string where it has none."""
+    owns = {each.modifiers[token] for each in TABLE.values() if token in each.modifiers}
+    found = [spelling for spelling, own in reading.modifiers.items() if own in owns]
+    return found[0] if found else ""
+
+
+def _knows(reading: Reading, token: str) -> bool:
+    return (
+        token in reading.modifiers
+        or token in reading.tokens
+        or token in reading.functions
+        or token in reading.compares
+        or token in reading.dice
+    )

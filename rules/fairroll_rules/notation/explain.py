@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairroll_rules.dice import Dice, Draw, DrawnDice
-from fairroll_rules.errors import AnswerError, Span
+from fairroll_rules.errors import AnswerError, CheckError, Span
 from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.canonical import canonical, shown
-from fairroll_rules.notation.compile import Compiler
+from fairroll_rules.notation.compile import runner_of_tree
 from fairroll_rules.notation.dialects import Dialect
+from fairroll_rules.notation.inlines import inlines_of
 from fairroll_rules.notation.parser import parse
 from fairroll_rules.notation.runners import Result, Runner
 from fairroll_rules.notation.tree import Labelled, Node, Repeat, children
@@ -36,8 +37,9 @@ class Explained:
 class _Watch:
     """Notes what runs inside what, and what it came to."""
 
-    def __init__(self, dice: DrawnDice) -> None:
+    def __init__(self, dice: DrawnDice, dialect: Dialect) -> None:
         self.dice = dice
+        self.dialect = dialect
         self.labels: list[str] = [""]
         self.levels: list[list[Explained]] = [[]]
 
@@ -65,7 +67,7 @@ class _Watched(Runner):
         inside = tuple(watch.levels.pop())
         watch.labels.pop()
         watch.levels[-1].append(
-            Explained(_kind(node), node.span, canonical(node), shown(result[0]), label, drawn, inside)
+            Explained(_kind(node), node.span, _spelled(node, watch.dialect), shown(result[0]), label, drawn, inside)
         )
         return result
 
@@ -87,25 +89,44 @@ def explain(text: str, dialect: Dialect, variables: Mapping[str, int], draws: Se
         return draw.face
 
     dice = DrawnDice(source, max_draws=len(draws) + 1)
-    watch = _Watch(dice)
+    watch = _Watch(dice, dialect)
     root = tree.root
     body, times = (root.body, root.times) if isinstance(root, Repeat) else (root, 1)
-    runner = Compiler(Analysis(tree, variables), watch.wrap).runner(body)
+    runner = runner_of_tree(tree, body, variables, Analysis(tree, variables), watch.wrap)
     for _ in range(times):
         runner.run(dice)
     if len(dice.log) != len(draws):
         raise AnswerError("DRAWS_DIFFER", "these are not the draws of this notation", field="draws")
     inside = tuple(watch.levels[0])
     if not isinstance(root, Repeat):
-        return inside[0]
+        inlines = [each.span for each in inlines_of(body)]
+        return _grafted(inside[-1], dict(zip(inlines, inside, strict=False)))
     return Explained(_kind(root), root.span, canonical(root), "", "", tuple(range(len(draws))), inside)
 
 
-def outline(node: Node, label: str = "") -> Explained:
+def outline(node: Node, dialect: Dialect, label: str = "") -> Explained:
     """Return the tree without totals, as parsed: nothing was rolled."""
     label = node.label if isinstance(node, Labelled) else label
-    inside = tuple([outline(child, label) for child in children(node)])
-    return Explained(_kind(node), node.span, canonical(node), "", label, (), inside)
+    inside = tuple([outline(child, dialect, label) for child in children(node)])
+    return Explained(_kind(node), node.span, _spelled(node, dialect), "", label, (), inside)
+
+
+def _grafted(node: Explained, inlines: Mapping[Span, Explained]) -> Explained:
+    """Return the tree with what inline rolls came to in the places where they stand."""
+    if node.kind == "inline":
+        inside = _grafted(inlines[node.span], inlines)
+        return replace(node, children=(inside,), draws=inside.draws)
+    if not inlines:
+        return node
+    return replace(node, children=tuple([_grafted(child, inlines) for child in node.children]))
+
+
+def _spelled(node: Node, dialect: Dialect) -> str:
+    """Return a node as text, in STANDARD wherever that can say it."""
+    try:
+        return canonical(node)
+    except CheckError:
+        return canonical(node, dialect)
 
 
 def _kind(node: Node) -> str:

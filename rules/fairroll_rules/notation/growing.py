@@ -53,21 +53,24 @@ class Step(ABC):
 
 
 class RerollStep(Step):
-    """Roll again while any of the tests holds, or once."""
+    """Roll again while any of the tests holds, or once; `valued` looks at the value that a die has at first."""
 
-    __slots__ = ("once", "tests")
+    __slots__ = ("once", "tests", "valued")
 
-    def __init__(self, tests: Sequence[Test], *, once: bool) -> None:
+    def __init__(self, tests: Sequence[Test], *, once: bool, valued: bool = False) -> None:
         self.tests = tuple(tests)
         self.once = once
+        self.valued = valued
 
     def apply(self, dice: Dice, items: list[Item], named: tuple[int, ...], seen: Seen) -> None:  # noqa: ARG002  one interface
         for item in tuple(items):
             current = item
-            while current.standing and not self.rests(current.natural):
-                current = _rerolled(dice, items, current, named)
+            shown = item.value if self.valued else item.natural
+            while current.standing and not self.rests(shown):
+                current = rerolled(dice, items, current, named)
                 if self.once:
                     break
+                shown = current.natural
 
     def rests(self, face: Exact) -> bool:
         for test in self.tests:  # noqa: SIM110  a generator costs more than the tests
@@ -77,22 +80,25 @@ class RerollStep(Step):
 
 
 class ExplodeStep(Step):
-    """Roll once more while the test holds, at most `cap` times where there is one."""
+    """Roll once more while the test holds, at most `cap` times where there is one; `valued` as in a reroll."""
 
-    __slots__ = ("cap", "compound", "penetrate", "test")
+    __slots__ = ("cap", "compound", "penetrate", "test", "valued")
 
-    def __init__(self, test: Test, cap: int | None, *, compound: bool, penetrate: bool) -> None:
+    def __init__(self, test: Test, cap: int | None, *, compound: bool, penetrate: bool, valued: bool = False) -> None:
         self.test = test
         self.cap = cap
         self.compound = compound
         self.penetrate = penetrate
+        self.valued = valued
 
     def apply(self, dice: Dice, items: list[Item], named: tuple[int, ...], seen: Seen) -> None:  # noqa: ARG002  one interface
         for item in tuple(items):
             current, extra = item, 0
-            while item.standing and self.test(current.natural) and extra != self.cap:
+            shown = item.value if self.valued else item.natural
+            while item.standing and self.test(shown) and extra != self.cap:
                 current.fates += (Fate.EXPLODED,)
                 current = Item(dice.again(current.face, Purpose.EXPLODE), named)
+                shown = current.natural
                 current.value -= self.penetrate
                 items.append(current)
                 extra += 1
@@ -108,24 +114,28 @@ class ExplodeStep(Step):
 
 
 class UniqueStep(Step):
-    """Roll again while an earlier die shows the same face, or once."""
+    """Roll again while an earlier die shows the same face, or once; a `test` leaves other faces alone."""
 
-    __slots__ = ("number", "once")
+    __slots__ = ("number", "once", "test", "valued")
 
-    def __init__(self, number: int, *, once: bool) -> None:
+    def __init__(self, number: int, *, once: bool, test: Test | None = None, valued: bool = False) -> None:
         self.number = number
         self.once = once
+        self.test = test
+        self.valued = valued
 
     def apply(self, dice: Dice, items: list[Item], named: tuple[int, ...], seen: Seen) -> None:
         faces = seen.faces[self.number]
         for item in tuple(items):
             current = item
-            while current.standing and current.natural in faces:
-                current = _rerolled(dice, items, current, named)
+            shown = item.value if self.valued else item.natural
+            while current.standing and shown in faces and (self.test is None or self.test(shown)):
+                current = rerolled(dice, items, current, named)
+                shown = current.natural
                 if self.once:
                     break
             if current.standing:
-                faces.append(current.natural)
+                faces.append(shown)
 
     def rests(self, face: Exact) -> bool:  # noqa: ARG002  it depends on the other dice
         return False
@@ -150,7 +160,7 @@ class ClampStep(Step):
         return face <= self.limit if self.lower else face >= self.limit
 
 
-def _rerolled(dice: Dice, items: list[Item], item: Item, named: tuple[int, ...]) -> Item:
+def rerolled(dice: Dice, items: list[Item], item: Item, named: tuple[int, ...]) -> Item:
     """Return the die that takes the place of one that no longer stands."""
     item.standing = False
     item.fates += (Fate.REROLLED,)

@@ -10,45 +10,56 @@ from functools import lru_cache
 from typing import TypeVar
 
 from fairroll_rules.errors import CheckError, Span
+from fairroll_rules.limits import MAX_POOL
 from fairroll_rules.notation.canonical import canonical
-from fairroll_rules.notation.dialects import Dialect, Reading, reading_of
+from fairroll_rules.notation.dialects import INEXACT, PERCENT, TABLE, Dialect, Reading, Trait, knowing, reading_of
+from fairroll_rules.notation.exact import AWAY
 from fairroll_rules.notation.faults import LIMIT, SYNTAX, beyond, refuse
+from fairroll_rules.notation.inlines import with_advantage, without_first_inline
 from fairroll_rules.notation.limits import MAX_CHARACTERS, MAX_DEPTH, MAX_REPEAT, MAX_TREE_NODES
-from fairroll_rules.notation.modifiers import ModifierParser
+from fairroll_rules.notation.modifiers import ModifierParser, settled, with_margin
+from fairroll_rules.notation.picking import of_one
 from fairroll_rules.notation.tokens import Scanner
 from fairroll_rules.notation.tree import (
     Call,
     Chain,
+    Comparison,
     Dice,
+    Drop,
     Faces,
     Group,
+    Inline,
+    Keep,
     Labelled,
     Modified,
     Negate,
     Node,
     Number,
     Power,
+    Query,
     ReadingWarning,
     Repeat,
+    Sieve,
     Tree,
     Variable,
+    has_dice,
+    never_negative,
 )
 
 GRAMMAR_VERSION = 1
 """Grows with every change of what a text means; part of the key under which trees are remembered."""
-
-FUNCTIONS = {"floor": (1, 1), "ceil": (1, 1), "round": (1, 1), "abs": (1, 1), "min": (1, 99), "max": (1, 99)}
-"""Functions, and how many arguments each takes, from and to."""
-
-FUDGE = (-1, 0, 1)
-FUDGE_ONE = (-1, 0, 0, 0, 0, 1)
 
 _N = TypeVar("_N", bound=Node)
 
 _BARE_DROP = re.compile(r"d(?![hl])")
 _REPEATS = re.compile(r"x\s*\{")
 _BINDING = {"+": 10, "-": 10, "*": 20, "/": 20, "%": 20, "^": 40}
+_COMPARING = 5
 _SIGN_BINDING = 30
+_COMPARISONS = {"==": "=", ">=": ">=", "<=": "<=", "!=": "<>", ">": ">", "<": "<"}
+_WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
+_ADVANTAGE = re.compile(r"(?:^|(?<=\s))(adv|dis)(?=\s|$)", re.IGNORECASE)
+_NO_TEXT = "+-*/%^)]}<>=!{["
 _REMEMBERED = 1_024
 
 
@@ -68,17 +79,30 @@ def _remembered(text: str, dialect: Dialect, _version: int) -> Tree:
         raise _too_long(text, reading)
     parser = _Parser(text, reading)
     root = parser.input()
+    canonical_dialect, spelling = _spelling(root, dialect)
     return Tree(
         text=text,
         dialect=dialect,
         root=root,
         warnings=tuple(parser.warnings),
         comment=parser.comment,
-        canonical=canonical(root),
-        canonical_dialect=Dialect.STANDARD,
+        canonical=spelling,
+        canonical_dialect=canonical_dialect,
         nodes=parser.nodes,
         variables=tuple(dict.fromkeys(parser.variables)),
     )
+
+
+def _spelling(root: Node, dialect: Dialect) -> tuple[Dialect, str]:
+    """Return the canonical text: in STANDARD where that reads the same tree, else in the source dialect."""
+    if dialect is not Dialect.STANDARD:
+        try:
+            spelling = canonical(root)
+            if parse(spelling).root == root:
+                return Dialect.STANDARD, spelling
+        except CheckError:
+            pass
+    return dialect, canonical(root, dialect)
 
 
 def _too_long(text: str, reading: Reading) -> CheckError:
@@ -95,7 +119,7 @@ class _Parser(ModifierParser):
     """One run over one text."""
 
     def __init__(self, text: str, reading: Reading) -> None:
-        self.scan = Scanner(text)
+        self.scan = Scanner(text, reading)
         self.reading = reading
         self.warnings: list[ReadingWarning] = []
         self.variables: list[str] = []
@@ -105,17 +129,36 @@ class _Parser(ModifierParser):
         self._beginning = self.scan.at
 
     def input(self) -> Node:
-        """`input := (repeat | expression) comment?`."""
+        """`input := command? (repeat | expression) comment?`."""
         scan = self.scan
+        for command in self.reading.commands:
+            if scan.ahead(f"{command} "):
+                scan.take(command)
+                break
+        self._beginning = scan.at
         if not scan.peek() or scan.peek() == "#":
             raise scan.unexpected("the beginning", "dice, a number or (")
         root = self.expression(0)
-        self.comment = scan.comment()
+        if scan.peek() == "#" and "#" in self.reading.tokens:
+            self.comment = scan.comment()
+        elif scan.peek() and self.has(Trait.FREE_TEXT) and scan.spaced() and scan.peek() not in _NO_TEXT:
+            self.comment = scan.rest(scan.peek() == "\\")
+            root = self._with_advantage(root)
         if scan.peek():
             if isinstance(root, Repeat):
                 raise scan.unexpected("a repeat", "the end", hint="a repeat is the whole input; labels go inside it")
             raise self._no_operator()
-        return root
+        if scan.comments:
+            self.comment = "; ".join(filter(None, [*scan.comments, self.comment]))
+        return without_first_inline(root)
+
+    def _with_advantage(self, root: Node) -> Node:
+        """`adv` or `dis` in the text behind the roll: a leading 1d20 is rolled twice; both together are neither."""
+        words = {each.lower() for each in _ADVANTAGE.findall(self.comment)} if self.has(Trait.ADVANTAGE) else set()
+        if not words:
+            return root
+        self.comment = " ".join(_ADVANTAGE.sub("", self.comment).split())
+        return root if len(words) > 1 else with_advantage(root, highest=words == {"adv"})
 
     def expression(self, floor: int) -> Node:
         """`expression := signed (("+" | "-") signed | ("*" | "/" | "%") signed | "^" expression)*`."""
@@ -124,45 +167,88 @@ class _Parser(ModifierParser):
         left = self.signed()
         if isinstance(left, Repeat):
             return left
-        while (binding := _BINDING.get(scan.peek(), 0)) > floor:
+        while True:
+            sign, operator, binding = self._operator()
+            if binding <= floor:
+                return left
             if binding == _BINDING["^"]:
-                scan.take("^")
+                scan.take(sign)
                 with_depth = self.enter(start)
                 exponent = self.expression(binding - 1)
                 self._depth = with_depth
                 left = self.node(Power(left, exponent, scan.since(start)))
+            elif binding == _COMPARING:
+                self.warn("total", Span(scan.at, scan.at + len(sign)))
+                scan.take(sign)
+                right = self.expression(binding)
+                left = self.node(Comparison(left, operator, right, scan.since(start)))
             else:
                 left = self._chain(left, start, binding)
-        return left
+
+    def _operator(self) -> tuple[str, str, int]:
+        """`operator := "+" | "-" | "*" | "/" | "//" | "%" | "^" | "**" | "==" | ..`: sign, name and binding."""
+        scan, tokens = self.scan, self.reading.tokens
+        sign = scan.peek()
+        if sign == "*" and scan.ahead("**") and "**" in tokens:
+            return "**", "^", _BINDING["^"]
+        if sign == "/" and scan.ahead("//") and "//" in tokens:
+            return "//", "//", _BINDING["/"]
+        if sign == "%" and self.has(Trait.REMAINDER):
+            return sign, "rem", _BINDING["%"]
+        if "==" in tokens and sign and sign in "<>=!":
+            for spelling, operator in _COMPARISONS.items():
+                if scan.ahead(spelling):
+                    return spelling, operator, _COMPARING
+        if sign == "^" and "^" not in tokens:
+            hint = "write **" if "**" in tokens else "write pow(a, b)" if "pow" in self.reading.functions else ""
+            raise self.lacking("^", Span(scan.at, scan.at + 1), hint)
+        return sign, sign, _BINDING.get(sign, 0)
 
     def _chain(self, first: Node, start: int, binding: int) -> Node:
         """`chain := expression (operator expression)+`: all of one precedence."""
         scan = self.scan
-        operands, operators = [first], []
-        while _BINDING.get(operator := scan.peek(), 0) == binding:
-            self._refuse_double(operator)
-            scan.take(operator)
-            operators.append(operator)
+        operands: list[Node] = [first]
+        operators: list[str] = []
+        while (found := self._operator())[2] == binding:
+            sign, operator, _ = found
+            self._refuse_double(sign)
+            scan.take(sign)
             self._doubt_one_sided(operator)
-            operands.append(self.expression(binding))
-        return self.node(Chain(tuple(operands), tuple(operators), scan.since(start)))
+            right = self.expression(binding)
+            if operator == "//":
+                # Integer division: what came so far is one dividend.
+                quotient = self.node(Chain((*operands, right), (*operators, "/"), scan.since(start)))
+                operands, operators = [self.node(Call("floor", (quotient,), scan.since(start)))], []
+                continue
+            if operator == "rem" and all(map(never_negative, (*operands, right))) and "-" not in operators:
+                operator = "%"
+            operators.append(operator)
+            operands.append(right)
+        return self.node(Chain(tuple(operands), tuple(operators), scan.since(start))) if operators else operands[0]
 
     def signed(self) -> Node:
         """`signed := "+"* ("-" expression | operand)`: a sign binds tighter than * and looser than ^."""
         scan = self.scan
+        literal = self.has(Trait.NUMBERS_ALONE_NEGATE)
+        if literal and scan.peek() == "+":
+            raise scan.unexpected("an operator" if scan.at else "the beginning", "dice, a number or (")
         while scan.take("+"):
             pass
         start = scan.at
         if not scan.take("-"):
             return self.operand()
+        if literal and not scan.peek().isdigit():
+            raise scan.unexpected("-", "a number", hint="write 0 - (..)")
         depth = self.enter(start)
         operand = self.expression(_SIGN_BINDING)
         self._depth = depth
+        if literal and isinstance(operand, (Dice, Modified)):
+            raise refuse(SYNTAX, "a minus sign stands before a number, not before dice", scan.since(start))
         return self.node(Negate(operand, scan.since(start)))
 
     def operand(self) -> Node:
         """`operand := (number | number? dice | variable dice? | "(" expression ")" dice? | group | call) label*`."""
-        scan = self.scan
+        scan, tokens = self.scan, self.reading.tokens
         start, sign = scan.at, scan.peek()
         node: Node
         if sign.isdigit() and sign.isascii():
@@ -170,9 +256,13 @@ class _Parser(ModifierParser):
         elif sign == "(":
             node = self._parenthesised(start)
         elif sign == "{":
-            node = self.modifiers(self._group(start), start)
+            node = self._grouped(start)
         elif sign == "@":
             node = self._dice_or(self.variable(), start)
+        elif sign == "[" and scan.ahead("[[") and "[[" in tokens:
+            node = self._dice_or(self._inline(start), start)
+        elif sign == "?" and "?{" in tokens:
+            node = self._dice_or(self._query(start), start)
         elif name := scan.dice():
             node = self._dice(self.node(Number(1, Span(start, start))), name, start)
         else:
@@ -182,12 +272,81 @@ class _Parser(ModifierParser):
             node = self.node(Labelled(node, label, scan.since(start)))
         return node
 
+    def pooled(self, source: Dice | Group | Modified, start: int) -> Node:
+        """`pooled := modifier* margin?`: a pool or group with what follows it directly."""
+        node = settled(self.modifiers(source, start))
+        margin, self.margin = self.margin, None
+        if margin is not None:
+            return self.node(with_margin(node, margin, self.scan.since(start)))
+        return node
+
+    def _grouped(self, start: int) -> Node:
+        """`grouped := group modifier*`: a group of one may choose among the dice inside it."""
+        if "{" not in self.reading.tokens:
+            raise self.lacking("{", Span(start, start + 1), "a set is written in parentheses: (a, b)kh1")
+        node = self.pooled(self._group(start), start)
+        return of_one(node, self.reading, self.count_node) if isinstance(node, Modified) else node
+
+    def _inline(self, start: int) -> Node:
+        """`inline := "[[" expression "]]"`: rolled before everything around it."""
+        scan = self.scan
+        scan.take("[[")
+        depth = self.enter(start)
+        inner = self.expression(0)
+        self._depth = depth
+        if not scan.ahead("]]"):
+            raise self._no_operator("]]")
+        scan.take("]]")
+        return self.node(Inline(inner, scan.since(start)))
+
+    def _query(self, start: int) -> Node:
+        """`query := "?{" name ("|" default | ("|" label ("," expression)?)+)? "}"`: integers are for a variable."""
+        scan = self.scan
+        if not scan.take("?{"):
+            raise scan.unexpected("?", "{")
+        end = scan.close_of("{", "}")
+        if end < 0:
+            raise refuse(SYNTAX, "expected } after a query", Span(len(scan.folded), len(scan.folded)), expected=("}",))
+        name, *choices = _split(scan.raw, scan.at, end)
+        span = Span(start, end + 1)
+        title = scan.raw[name[0] : name[1]].strip()
+        if not title:
+            raise refuse(SYNTAX, "expected a name after ?{", span, expected=("a name",))
+        self.variables.append(title)
+        labels: list[str] = []
+        places: list[tuple[int, int]] = []
+        for first, last in choices:
+            comma = scan.raw.find(",", first, last) if len(choices) > 1 else -1
+            labels.append(scan.raw[first : last if comma < 0 else comma].strip())
+            places.append((first if comma < 0 else comma + 1, last))
+        values = [scan.folded[first:last].strip() for first, last in places]
+        node: Node
+        if not values or all(_WHOLE_NUMBER.fullmatch(value) for value in values):
+            node = Variable(title, span, int(values[0]) if values else None)
+        else:
+            depth = self.enter(start)
+            options = tuple([self._option(first, last) for first, last in places])
+            self._depth = depth
+            node = Query(title, tuple(labels), options, span)
+        scan.at = end
+        scan.take("}")
+        return self.node(node)
+
+    def _option(self, first: int, last: int) -> Node:
+        scan = self.scan
+        scan.at = scan.token_end = first
+        scan.space()
+        node = self.expression(0)
+        if scan.at < last:
+            raise self._no_operator("|", "}")
+        return node
+
     def _after_number(self, start: int) -> Node:
         """`number := digits dice? | digits "x" "{" expression "}"`: the latter only as the whole input."""
         scan = self.scan
         value = scan.number()
         span = scan.since(start)
-        if scan.peek() == "x" and start == self._beginning:
+        if scan.peek() == "x" and start == self._beginning and "x{" in self.reading.tokens:
             return self._repeat(span, start)
         return self._dice_or(self.node(Number(value, span)), start)
 
@@ -214,22 +373,62 @@ class _Parser(ModifierParser):
     def _parenthesised(self, start: int) -> Node:
         """`parenthesised := "(" expression ")" (dice | modifier*)`: modifiers after a pool or a group alone."""
         scan = self.scan
+        sets = "(," in self.reading.tokens
         scan.take("(")
         depth = self.enter(start)
+        if sets and scan.take(")"):
+            self._depth = depth
+            return self.node(Group((), scan.since(start)))
         inner = self.expression(0)
-        self._depth = depth
-        if scan.peek() == ",":
+        if sets and scan.peek() == ",":
+            inner = self._set(inner, start)
+        elif scan.peek() == ",":
             raise scan.unexpected("an expression", ")", hint="a set of totals is a group: {a, b}kh1")
-        if not scan.take(")"):
+        elif not scan.take(")"):
             raise self._no_operator(")")
-        if name := scan.dice():
+        self._depth = depth
+        if not sets and (name := scan.dice()):
             return self._dice(inner, name, start)
-        if _BARE_DROP.match(scan.folded, scan.at):
+        if not sets and _BARE_DROP.match(scan.folded, scan.at):
             # After parentheses d is always dice, so that `(4d6)d1` and `(4d6)drr` do not part ways.
             raise scan.unexpected("a count in parentheses", "d and sides", hint="to drop the lowest dice write dl")
         if isinstance(inner, (Dice, Group, Modified)):
-            return self.modifiers(inner, start)
+            chosen = self.pooled(inner, start)
+            if sets:
+                self._only_selects(chosen, inner)
+            return chosen
+        if sets:
+            # What is no pool is chosen from as a whole.
+            whole = Group((inner,), scan.since(start))
+            chosen = self.modifiers(whole, start)
+            return inner if chosen is whole else chosen
         return inner
+
+    def _only_selects(self, node: Node, inner: Node) -> None:
+        """Refuse what rolls again behind parentheses: a set is only selected from."""
+        while isinstance(node, Modified) and node is not inner:
+            for modifier in node.modifiers:
+                if not isinstance(modifier, (Keep, Drop, Sieve)):
+                    raise refuse(
+                        "MODIFIER_MISPLACED",
+                        "a set takes k and p only",
+                        modifier.span,
+                        expected=("k", "p"),
+                        hint="write the modifier directly behind the dice",
+                    )
+            node = node.source
+
+    def _set(self, first: Node, start: int) -> Group:
+        """`set := "(" expression "," (expression ("," expression)* ","?)? ")"`: a pool of totals."""
+        scan = self.scan
+        elements = [first]
+        while scan.take(","):
+            if scan.peek() == ")":
+                break
+            elements.append(self.expression(0))
+        if not scan.take(")"):
+            raise self._no_operator(",", ")")
+        return self.node(Group(tuple(elements), scan.since(start)))
 
     def _dice_or(self, node: Node, start: int) -> Node:
         """Return the dice whose count was parsed, or the node itself where no die follows."""
@@ -242,14 +441,32 @@ class _Parser(ModifierParser):
         end = scan.ended()
         at = Span(end - len(name) + 1, end)
         sides: Node | Faces
-        if name == "d%":
+        self._simple_enough(count)
+        if self.has(Trait.COUNTS_WRITTEN) and isinstance(count, Number) and not count.value:
+            raise beyond("dice_per_pool", MAX_POOL, "0", count.span, minimum=1)
+        if name != "d" and (faces := self.reading.dice[name]) != PERCENT:
+            if name == "d%":
+                self.warn("d%", Span(at.start - 1, end))
+            sides = Faces(faces, at)
+        elif name == "d%":
             self.warn("d%", Span(at.start - 1, end))
             sides = self.node(Number(100, at))
-        elif name == "d":
-            sides = self._faces() if scan.peek() == "{" else self.factor("d", "sides", "faces in braces")
+        elif scan.peek() == "{" and "d{" in self.reading.tokens:
+            sides = self._faces()
         else:
-            sides = Faces(FUDGE if name == "df" else FUDGE_ONE, at)
-        return self.modifiers(self.node(Dice(count, sides, scan.since(start))), start)
+            if self.has(Trait.LITERAL_DICE) and not scan.peek().isdigit():
+                raise scan.unexpected("d", "sides")
+            sides = self.factor("d", "sides", "faces in braces")
+            self._simple_enough(sides)
+        return self.pooled(self.node(Dice(count, sides, scan.since(start))), start)
+
+    def _simple_enough(self, node: Node) -> None:
+        """Refuse a count or sides that a dialect with plain dice does not compute."""
+        title = self.reading.title
+        if self.has(Trait.LITERAL_DICE) and not (isinstance(node, Number) and isinstance(node.value, int)):
+            raise refuse(SYNTAX, f"{title} takes a whole number there", node.span, expected=("a whole number",))
+        if self.has(Trait.FIXED_DICE) and has_dice(node):
+            raise refuse(SYNTAX, f"{title} rolls no dice for a count or sides", node.span, expected=("a number",))
 
     def _faces(self) -> Faces:
         """`faces := "{" "-"? whole ("," "-"? whole)* "}"`: a die with these faces."""
@@ -285,7 +502,7 @@ class _Parser(ModifierParser):
         span = scan.since(start)
         if not name:
             raise scan.unexpected("an operator" if start else "the beginning", "dice, a number or (")
-        if name not in FUNCTIONS:
+        if name not in self.reading.functions:
             raise self._unknown(name, span)
         if not scan.take("("):
             raise scan.unexpected(name, "(", hint=f"{name} is a function here: {name}(..)")
@@ -296,14 +513,18 @@ class _Parser(ModifierParser):
         self._depth = depth
         if not scan.take(")"):
             raise self._no_operator(",", ")")
-        least, most = FUNCTIONS[name]
+        least, most = self.reading.functions[name]
         if not least <= len(arguments) <= most:
             raise refuse(
                 "ARGUMENT_COUNT",
-                f"{name} takes {least} argument, not {len(arguments)}",
+                f"{name} takes {least} argument{'s' * (least > 1)}, not {len(arguments)}",
                 scan.since(start),
                 value=str(len(arguments)),
             )
+        if name == "pow":
+            return self.node(Power(arguments[0], arguments[1], scan.since(start)))
+        if name == "round" and self.has(Trait.ROUNDS_AWAY) and not never_negative(arguments[0]):
+            name = AWAY
         return self.node(Call(name, tuple(arguments), scan.since(start)))
 
     def factor(self, after: str, *what: str) -> Node:
@@ -314,6 +535,10 @@ class _Parser(ModifierParser):
             return self.node(Number(scan.number(), scan.since(start)))
         if sign == "@":
             return self.variable()
+        if sign == "[" and scan.ahead("[[") and "[[" in self.reading.tokens:
+            return self._inline(start)
+        if sign == "?" and "?{" in self.reading.tokens:
+            return self._query(start)
         if not scan.take("("):
             hint = "write a negative number in parentheses: (-1)" if sign == "-" else ""
             raise scan.unexpected(after, *what, hint=hint)
@@ -327,6 +552,8 @@ class _Parser(ModifierParser):
     def variable(self) -> Variable:
         """`variable := "@" name | "@{" name "}"`."""
         start = self.scan.at
+        if "@" not in self.reading.tokens:
+            raise self.lacking("@", Span(start, start + 1))
         name = self.scan.variable()
         self.variables.append(name)
         variable = Variable(name, self.scan.since(start))
@@ -360,6 +587,8 @@ class _Parser(ModifierParser):
             return
         span = Span(scan.at, scan.at + 2)
         if operator == "/":
+            if self.reading is not TABLE[Dialect.STANDARD]:
+                raise self.lacking("//", span, "write floor(a / b)" if self.reading.functions else "")
             raise refuse(
                 "DIALECT_CONFLICT",
                 "// is integer division in Avrae and a comment in rpg-dice-roller",
@@ -367,6 +596,8 @@ class _Parser(ModifierParser):
                 hint="write floor(a / b), or # for a comment",
                 value="//",
             )
+        if operator == "*" and "^" not in self.reading.tokens:
+            raise self.lacking("**", span, "write pow(a, b)" if "pow" in self.reading.functions else "")
         hint = "write ^ for a power" if operator == "*" else ""
         raise refuse(SYNTAX, f"expected an operand after {operator}, found {operator}", span, hint=hint)
 
@@ -380,11 +611,17 @@ class _Parser(ModifierParser):
     def _unknown(self, name: str, span: Span) -> CheckError:
         scan = self.scan
         if scan.peek() == "(":
+            known = knowing(name) if any(name in reading.functions for reading in TABLE.values()) else ()
+            said = f"there is no function {name[:40]}"
+            if known:
+                said = f"{self.reading.title} has no function {name[:40]}"
+            elif name in INEXACT:
+                said = f"{name} has no exact values"
             return refuse(
                 "UNKNOWN_FUNCTION",
-                f"there is no function {name[:40]}",
+                said,
                 span,
-                expected=tuple(FUNCTIONS),
+                expected=known or tuple(self.reading.functions),
                 value=name[:40],
             )
         hint = "for free text write # comment, or [label] after a part; for a variable write @name"
@@ -401,6 +638,9 @@ class _Parser(ModifierParser):
         """Return the error for what can follow no operand."""
         scan = self.scan
         start = scan.at
+        foreign = scan.foreign()
+        if foreign and not self._known(foreign) and knowing(foreign) and not scan.spaced():
+            return self.lacking(foreign, Span(start, start + len(foreign)))
         comparison = scan.compare()
         if comparison:
             return refuse(
@@ -412,6 +652,9 @@ class _Parser(ModifierParser):
             )
         if _REPEATS.match(scan.folded, scan.at):
             return scan.unexpected("an operand", "an operator", hint="a repeat is the whole input: 6x{4d6kh3}")
+        for sign in ("//", "#", "[[", "{", "~", ":"):
+            if scan.ahead(sign) and sign not in self.reading.tokens and knowing(sign):
+                return self.lacking(sign, Span(start, start + len(sign)))
         if scan.peek() == "!" or self.reading.modifiers.get(_longest(scan)):
             return refuse(
                 "MODIFIER_MISPLACED",
@@ -423,9 +666,25 @@ class _Parser(ModifierParser):
         hint = "for free text write # comment, or [label] after a part" if scan.peek().isalpha() else ""
         return scan.unexpected("an operand", "an operator", *(closing or ("the end",)), hint=hint)
 
+    def _known(self, token: str) -> bool:
+        return token in self.reading.modifiers or token in self.reading.compares or token in self.reading.tokens
+
+
+def _split(raw: str, first: int, last: int) -> list[tuple[int, int]]:
+    """Return the places of the parts of a query: between bars that stand in no inner brackets."""
+    parts: list[tuple[int, int]] = []
+    depth, begin = 0, first
+    for at in range(first, last):
+        sign = raw[at]
+        depth += (sign in "{([") - (sign in "})]")
+        if sign == "|" and not depth:
+            parts.append((begin, at))
+            begin = at + 1
+    return [*parts, (begin, last)]
+
 
 def _longest(scan: Scanner) -> str:
-    at = scan.at
+    at, end = scan.at, scan.token_end
     modifier = scan.modifier()
-    scan.at = at
+    scan.at, scan.token_end = at, end
     return modifier

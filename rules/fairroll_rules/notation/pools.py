@@ -10,7 +10,9 @@ from typing import Protocol
 from fairroll_rules.limits import MAX_AGAIN
 from fairroll_rules.notation.exact import tester
 from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
+from fairroll_rules.notation.selection import Tallying, TallyPhases
 from fairroll_rules.notation.tree import (
+    Among,
     Clamp,
     Compare,
     Count,
@@ -19,10 +21,14 @@ from fairroll_rules.notation.tree import (
     Explode,
     Keep,
     Mark,
+    Match,
     Modifier,
     Node,
+    Rank,
     Reroll,
+    Sieve,
     Sort,
+    Tally,
     Unique,
 )
 
@@ -119,6 +125,7 @@ def group_pile(elements: Sequence[tuple[Exact, Exact, bool]]) -> Pile:
 def modify(looker: Looker, pile: Pile, modifiers: tuple[Modifier, ...]) -> Pile:
     """Return the pile after its modifiers, or refuse what they make impossible."""
     counts: list[Count] = []
+    tallies: list[Tally] = []
     until: list[Point] = []
     for modifier in modifiers:
         looker.worked(pile.most)
@@ -130,17 +137,27 @@ def modify(looker: Looker, pile: Pile, modifiers: tuple[Modifier, ...]) -> Pile:
             case Explode():
                 pile = _explode(looker, pile, modifier)
             case Unique():
-                pile = _unique(pile, modifier)
+                pile = _unique(looker, pile, modifier)
             case Clamp():
                 pile = _clamp(looker, pile, modifier)
             case Keep() | Drop():
                 pile = _select(looker, pile, modifier)
+            case Among():
+                pile = _among(looker, pile, modifier)
+            case Sieve():
+                pile = _sieve(looker, pile, modifier)
+            case Tally():
+                tallies.append(modifier)
+            case Match():
+                pile = _match(looker, pile, modifier)
             case Count():
                 counts.append(modifier)
             case Mark(compare=compare):
                 _point(looker, compare)
             case Sort():
                 pass
+    if tallies:
+        return _tally(looker, pile, tallies)
     return _count(looker, pile, counts) if counts else pile
 
 
@@ -226,7 +243,9 @@ def _chain_ends(pile: Pile, bursting: Ends, resting: Ends, cap: int, *, capped: 
     return min(lows), max(highs)
 
 
-def _ends_some_time(faced: Faced, points: list[Point], modifier: Explode | Reroll, what: str, *, highest: bool) -> None:
+def _ends_some_time(
+    faced: Faced, points: list[Point], modifier: Explode | Reroll | Among, what: str, *, highest: bool
+) -> None:
     """Refuse what holds on every face of the smallest die that is possible."""
     if highest and not faced.named:
         points = [("=", faced.least)]
@@ -239,10 +258,13 @@ def _ends_some_time(faced: Faced, points: list[Point], modifier: Explode | Rerol
         )
 
 
-def _unique(pile: Pile, modifier: Unique) -> Pile:
+def _unique(looker: Looker, pile: Pile, modifier: Unique) -> Pile:
     faced = _faced(pile)
     distinct = faced.distinct()
-    if not modifier.once and pile.most > distinct:
+    point = _point(looker, modifier.compare)
+    # Faces that the compare point leaves alone may be there twice.
+    free = point is not None and faced.some([point], matching=False, sides=faced.least) is not None
+    if not modifier.once and not free and pile.most > distinct:
         raise refuse(
             "UNIQUE_IMPOSSIBLE",
             f"{pile.most} dice cannot all differ on {distinct} faces",
@@ -251,6 +273,99 @@ def _unique(pile: Pile, modifier: Unique) -> Pile:
             hint="roll fewer dice, or cap their explosions",
         )
     return _widened(pile, faced.ends())
+
+
+def _among(looker: Looker, pile: Pile, modifier: Among) -> Pile:
+    faced = _faced(pile)
+    ends: Ends = faced.ends()
+    points = [(each.operator, looker.fixed(each.value)) for each in modifier.points if isinstance(each, Compare)]
+    if points and modifier.again and modifier.most is None:
+        _ends_some_time(faced, points, modifier, "explosion" if modifier.explode else "reroll", highest=False)
+    if not modifier.explode:
+        if (
+            points
+            and faced.some(points, matching=True, sides=faced.most) is None
+            and len(points) == len(modifier.points)
+        ):
+            return pile
+        return _widened(pile, ends)
+    looker.grown()
+    extra = pile.most * (MAX_AGAIN if modifier.again else 1)
+    if modifier.most is not None:
+        extra = min(extra, modifier.most)
+    low, high, whole = pile.total()
+    # So many dice more in all, whichever they come from.
+    return replace(
+        pile,
+        most=pile.most + extra,
+        low=min(pile.low, ends[0]),
+        high=max(pile.high, ends[1]),
+        pristine=False,
+        chains=(1, 1),
+        chain_low=low + min(0, extra * ends[0]),
+        chain_high=high + max(0, extra * ends[1]),
+        whole=whole,
+    )
+
+
+def _sieve(looker: Looker, pile: Pile, modifier: Sieve) -> Pile:
+    """Return what can be left: ranks leave a number of dice, compare points leave dice of some values."""
+    points = [(each.operator, looker.fixed(each.value)) for each in modifier.points if isinstance(each, Compare)]
+    ranks = [each for each in modifier.points if isinstance(each, Rank)]
+    least, most = _left(pile.least, ranks, keep=modifier.keep), _left(pile.most, ranks, keep=modifier.keep)
+    if not points:
+        return replace(pile, least=min(least, most), most=max(least, most), chains=None, ranked=None)
+    low, high = pile.low, pile.high
+    if not ranks and pile.pristine and pile.faced is not None:
+        fitting = pile.faced.some(points, matching=modifier.keep, sides=pile.faced.most)
+        if fitting is None:
+            return replace(pile, least=0, most=0, chains=None, ranked=None)
+        low, high = fitting
+        all_fit = pile.faced.some(points, matching=not modifier.keep, sides=pile.faced.most) is None
+        return replace(pile, least=pile.least if all_fit else 0, low=low, high=high, chains=None, ranked=None)
+    return replace(pile, least=0, low=low, high=high, chains=None, ranked=None)
+
+
+def _left(among: int, ranks: Sequence[Rank], *, keep: bool) -> int:
+    """Return how many of so many dice the ranks leave: places from either end, counted once where they overlap."""
+    chosen: set[int] = set()
+    for rank in ranks:
+        count = min(rank.count, among)
+        first = among - count if rank.highest else 0
+        inside = set(range(first, first + count))
+        chosen |= set(range(among)) - inside if rank.others else inside
+    return len(chosen) if keep else among - len(chosen)
+
+
+def _match(looker: Looker, pile: Pile, modifier: Match) -> Pile:
+    point = _point(looker, modifier.compare)
+    if not modifier.total:
+        return pile
+    faced = _faced(pile)
+    fitting = (pile.low, pile.high) if point is None else faced.some([point], matching=True, sides=faced.most)
+    values = 0 if fitting is None else int(fitting[1] - fitting[0]) + 1
+    most = min(pile.most // modifier.count, values)
+    # So many dice on so few values that some must match.
+    every = point is None and pile.least > (modifier.count - 1) * values
+    return replace(pile, counted=(int(every), most))
+
+
+def _tally(looker: Looker, pile: Pile, tallies: list[Tally]) -> Pile:
+    fixed = [(each.kind, _point(looker, each.compare)) for each in tallies]
+    rules = [Tallying(kind, None if point is None else tester(*point)) for kind, point in fixed]
+    phases = TallyPhases((), (), (), tuple(rules))
+    near = [point + step for _, of in fixed if of is not None for point in (of[1],) for step in (-1, 0, 1)]
+
+    def worths(low: Exact, high: Exact) -> tuple[Exact, Exact]:
+        # What holds changes next to a point and between neighbours; in between a worth is linear.
+        inside = [each for each in (low, low + 1, high - 1, high, *near) if low <= each <= high]
+        found = [phases.tallied(each)[0] for each in inside]
+        return min(found), max(found)
+
+    if pile.ranked is not None:
+        ends = [worths(low, high) for low, high in zip(*pile.ranked, strict=True)]
+        return replace(pile, counted=(sum([low for low, _ in ends]), sum([high for _, high in ends])))
+    return replace(pile, counted=_times((pile.least, pile.most), *worths(pile.low, pile.high)))
 
 
 def _clamp(looker: Looker, pile: Pile, modifier: Clamp) -> Pile:

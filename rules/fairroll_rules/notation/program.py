@@ -9,12 +9,12 @@ from functools import lru_cache
 from fairroll_rules.dice import Dice
 from fairroll_rules.errors import CheckError
 from fairroll_rules.notation.bounds import Analysis, Bounds
-from fairroll_rules.notation.compile import Compiler, labels_of
+from fairroll_rules.notation.compile import labels_of, runner_of_tree
 from fairroll_rules.notation.dialects import Dialect
 from fairroll_rules.notation.limits import MAX_VARIABLES
 from fairroll_rules.notation.parser import GRAMMAR_VERSION, parse
 from fairroll_rules.notation.runners import Result, Runner, Value, run_part
-from fairroll_rules.notation.tree import Count, Modified, Node, Repeat, Sort, Tree, children
+from fairroll_rules.notation.tree import Count, Match, Modified, Modifier, Node, Repeat, Sort, Tally, Tree, children
 
 _REMEMBERED = 1_024
 
@@ -91,7 +91,7 @@ def _remembered(text: str, dialect: Dialect, variables: tuple[tuple[str, int], .
         tree=tree,
         head=f"{tree.canonical} # {tree.comment}" if tree.comment else tree.canonical,
         bounds=analysis.bounds,
-        runner=Compiler(analysis).runner(root.body if isinstance(root, Repeat) else root),
+        runner=runner_of_tree(tree, root.body if isinstance(root, Repeat) else root, dict(variables), analysis),
         times=root.times if isinstance(root, Repeat) else None,
         labels=tuple(dict.fromkeys(labels_of(root))),
         counting=_counts(root),
@@ -100,8 +100,12 @@ def _remembered(text: str, dialect: Dialect, variables: tuple[tuple[str, int], .
 
 
 def _counts(node: Node) -> bool:
-    own = isinstance(node, Modified) and any(isinstance(each, Count) for each in node.modifiers)
+    own = isinstance(node, Modified) and any(map(_is_count, node.modifiers))
     return own or any(_counts(child) for child in children(node))
+
+
+def _is_count(modifier: Modifier) -> bool:
+    return isinstance(modifier, (Count, Tally)) or (isinstance(modifier, Match) and modifier.total)
 
 
 def _order(root: Node) -> int:

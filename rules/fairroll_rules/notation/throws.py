@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count as count_from
 from operator import add
 
@@ -33,6 +33,7 @@ from fairroll_rules.notation.runners import (
 )
 from fairroll_rules.notation.selection import DROPPED, KEPT, Phases
 from fairroll_rules.notation.tree import Exact
+from fairroll_rules.notation.whole_pool import AmongStep
 from fairroll_rules.outcome import Die, Fate
 
 
@@ -111,7 +112,7 @@ class FallenPool(Runner):
         after: list[Record] = []
         live = phases.live(values, phases.amounts(dice, after))
         total, counts = phases.worth(values if len(live) == count else [values[index] for index in live])
-        plainly = not phases.countings and not phases.markings
+        plainly = phases.plain
         fates = [DROPPED] * count
         for index in live:
             fates[index] = KEPT if plainly else phases.fates(values[index], naturals[index], sides)
@@ -170,6 +171,10 @@ class GrownPool(Runner):
         return total, counts, records
 
 
+Level = tuple[StepsFor | AmongStep | None, Phases]
+"""What one pair of parentheses does: its steps, die by die or to all dice together, and its selections."""
+
+
 class SteppedPool(Runner):
     """Dice that grow one after another: those that must differ from each other, or the dice of an inner pool.
 
@@ -183,7 +188,7 @@ class SteppedPool(Runner):
         count: int | Runner,
         sides: int | Runner,
         named: tuple[int, ...],
-        levels: Sequence[tuple[StepsFor | None, Phases]],
+        levels: Sequence[Level],
         phases: Phases,
     ) -> None:
         self.count = count
@@ -194,20 +199,28 @@ class SteppedPool(Runner):
 
     def run(self, dice: Dice) -> Result:
         records: list[Record] = []
+        items = self.thrown(dice, records)
+        standing = [item for item in items if item.standing]
+        total, counts = self.phases.worth([item.value for item in standing])
+        for item in standing:
+            item.fates += self.phases.fates(item.value, item.natural, item.face.sides)
+        records += [make_die(item.face.draw, item.value, item.fates) for item in items]
+        records.sort(key=_drawn)
+        return total, counts, records
+
+    def thrown(self, dice: Dice, records: list[Record]) -> list[Item]:
+        """Return all dice after every level; `records` gets what was rolled for the count and the sides."""
         count = ask(self.count, dice, records)
         sides = ask(self.sides, dice, records)
         items: list[Item] = []
         for depth, (steps_for, phases) in enumerate(self.levels):
-            steps = () if steps_for is None else steps_for(sides)
-            items = self._grow(dice, items, steps) if depth else self._roll(dice, count, sides, steps)
+            if isinstance(steps_for, AmongStep):
+                items = steps_for.apply(dice, items if depth else self._roll(dice, count, sides, ()), self.named)
+            else:
+                steps = () if steps_for is None else steps_for(sides)
+                items = self._grow(dice, items, steps) if depth else self._roll(dice, count, sides, steps)
             self._select(dice, items, phases, records)
-        standing = [item for item in items if item.standing]
-        total, counts = self.phases.worth([item.value for item in standing])
-        for item in standing:
-            item.fates += self.phases.fates(item.value, item.natural, sides)
-        records += [make_die(item.face.draw, item.value, item.fates) for item in items]
-        records.sort(key=_drawn)
-        return total, counts, records
+        return items
 
     def _roll(self, dice: Dice, count: int, sides: int, steps: tuple[Step, ...]) -> list[Item]:
         if not steps:
@@ -238,6 +251,58 @@ class SteppedPool(Runner):
                     item.fates += DROPPED
 
 
+class PickThrow(Runner):
+    """Dice of several pools, of which some are selected together; `formula` makes the total of those of the pools."""
+
+    __slots__ = ("formula", "phases", "pools")
+
+    def __init__(
+        self, pools: Sequence[SteppedPool], phases: Phases, formula: Callable[[Sequence[Exact], list[Record]], Exact]
+    ) -> None:
+        self.pools = tuple(pools)
+        self.phases = phases
+        self.formula = formula
+
+    def run(self, dice: Dice) -> Result:
+        records: list[Record] = []
+        thrown = [pool.thrown(dice, records) for pool in self.pools]
+        standing = [(number, item) for number, items in enumerate(thrown) for item in items if item.standing]
+        live = self.phases.live([item.value for _, item in standing], self.phases.amounts(dice, records))
+        totals: list[Exact] = [0] * len(thrown)
+        for index, (number, item) in enumerate(standing):
+            if index in live:
+                totals[number] += item.value
+            item.fates += KEPT if index in live else DROPPED
+        records += [make_die(item.face.draw, item.value, item.fates) for items in thrown for item in items]
+        records.sort(key=_drawn)
+        return self.formula(totals, records), None, records
+
+
+class InlinedThrow(Runner):
+    """A roll with inline rolls: those are rolled first, and stand in the rest as the numbers that they came to.
+
+    `runner_of` makes the runner of the inline roll with that index, or, behind the last, of the whole, from what the
+    inline rolls before it came to; it remembers.
+    """
+
+    __slots__ = ("count", "runner_of")
+
+    def __init__(self, count: int, runner_of: Callable[[tuple[Exact, ...]], Runner]) -> None:
+        self.count = count
+        self.runner_of = runner_of
+
+    def run(self, dice: Dice) -> Result:
+        values: tuple[Exact, ...] = ()
+        counts: Counts | None = None
+        records: list[Record] = []
+        for _ in range(self.count + 1):
+            total, own, more = self.runner_of(values).run(dice)
+            counts = add_counts(counts, own)
+            records += more
+            values = (*values, total)
+        return values[-1], counts, records
+
+
 class GroupThrow(Runner):
     """Totals of which some are selected or counted."""
 
@@ -259,8 +324,8 @@ class GroupThrow(Runner):
             if index not in live:
                 records += dropped(inner)
                 continue
-            records += _scored(inner, phases, value) if phases.countings else inner
-            if not phases.countings:
+            records += _scored(inner, phases, value) if phases.counting else inner
+            if not phases.counting:
                 counts = add_counts(counts, own)
         return total, counts, records + after
 
@@ -277,7 +342,7 @@ def finished(items: Sequence[Item], phases: Phases, amounts: Sequence[int]) -> l
     """Return the dice of a pool with all their fates, by the same phases that made its total."""
     standing = [item for item in items if item.standing]
     after = [DROPPED] * len(standing)
-    plainly = not phases.countings and not phases.markings
+    plainly = phases.plain
     for index in phases.live([item.value for item in standing], amounts):
         item = standing[index]
         after[index] = KEPT if plainly else phases.fates(item.value, item.natural, item.face.sides)

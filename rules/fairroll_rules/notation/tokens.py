@@ -7,10 +7,13 @@ White space may stand between tokens and never inside one. Which word is longest
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import NamedTuple
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_NAME_BYTES, MAX_POOL
+from fairroll_rules.notation.dialects import TABLE, Reading, Trait
 from fairroll_rules.notation.faults import SYNTAX, beyond, refuse
 from fairroll_rules.notation.folding import fold
 from fairroll_rules.notation.limits import MAX_DIGITS
@@ -21,20 +24,57 @@ _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _WHOLE = re.compile(r"[0-9]+(?![0-9.])")
 _WORD = re.compile(r"[a-z]+")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
-_COMPARE = re.compile(r">=|<=|<>|[<>=]")
-_DICE = re.compile(r"d(?:%|f(?:\.1(?![0-9]))?|(?![a-z]))")
-# Longest first. An explosion ends before a compare point; `u` and `x` before their once.
-_MODIFIER_WORD = r"xo?|rr|ro|r|kh|kl|k|dh|dl|d|min|max|uo?|cs|cf|sa|sd|s|f"
-_MODIFIER = re.compile(rf"!!?p?o?|{_MODIFIER_WORD}")
-_MODIFIER_WORDS = re.compile(rf"(?:{_MODIFIER_WORD})+(?![a-z])")
+
+
+class Lexicon(NamedTuple):
+    """What the words of one dialect look like."""
+
+    dice: re.Pattern[str]
+    modifier: re.Pattern[str]
+    words: re.Pattern[str]
+    compare: re.Pattern[str]
+    comments: re.Pattern[str] | None
+    tight: bool
+
+
+def _any(spellings: Iterable[str]) -> str:
+    """Return a pattern for the longest of some spellings."""
+    return "|".join([re.escape(each) for each in sorted(spellings, key=lambda each: (-len(each), each))])
+
+
+def _lexicon(reading: Reading) -> Lexicon:
+    named = sorted([name[1:] for name in reading.dice], key=len, reverse=True)
+    faces = "|".join([re.escape(name) + ("(?![0-9])" if name[-1].isdigit() else "") for name in named])
+    tight = Trait.SELECTORS in reading.traits
+    modifier = _any(reading.modifiers)
+    words = _any(each for each in reading.modifiers if each.isalpha())
+    comments = [_COMMENT[sign] for sign in ("/*", "//", "#") if sign in reading.tokens and "/*" in reading.tokens]
+    return Lexicon(
+        dice=re.compile(rf"d(?:{faces}|(?![a-z]))"),
+        # A selector follows directly.
+        modifier=re.compile(rf"(?:{modifier})(?=[hl<>]?[0-9])" if tight else modifier),
+        # A word that only begins like a modifier is named as a whole.
+        words=re.compile(rf"(?:{words})" if tight else rf"(?:{words})+(?![a-z])"),
+        compare=re.compile(_any(reading.compares)),
+        comments=re.compile("|".join(comments), re.DOTALL) if comments else None,
+        tight=tight,
+    )
+
+
+_COMMENT = {"/*": r"/\*.*?\*/", "//": r"//[^\n\r]*", "#": r"#[^\n\r]*"}
+
+_LEXICONS = {id(reading): _lexicon(reading) for reading in TABLE.values()}
+
+_ANY_MODIFIER = re.compile(_any({each for reading in TABLE.values() for each in reading.modifiers}))
+_ANY_COMPARE = re.compile(_any({each for reading in TABLE.values() for each in (*reading.compares, "==")}))
 
 
 class Scanner:
     """A position in a text, moved forward by each token that is taken."""
 
-    __slots__ = ("at", "folded", "raw")
+    __slots__ = ("at", "comments", "folded", "lexicon", "raw", "token_end")
 
-    def __init__(self, raw: str) -> None:
+    def __init__(self, raw: str, reading: Reading) -> None:
         """Begin at the first token.
 
         Raises:
@@ -42,12 +82,20 @@ class Scanner:
         """
         self.raw = raw
         self.folded = fold(raw)
+        self.lexicon = _LEXICONS[id(reading)]
         self.at = 0
+        self.token_end = 0
+        self.comments: list[str] = []
         self.space()
 
     def space(self) -> None:
-        """Move over white space."""
+        """Move over white space, and over comments where they may stand between tokens."""
         self.at = _SPACE.match(self.folded, self.at).end()  # type: ignore[union-attr]  # matches the empty string too
+        comments = self.lexicon.comments
+        if comments is not None and (match := comments.match(self.folded, self.at)):
+            self.comments.append(self.raw[match.start() : match.end()].strip("/*# \t"))
+            self.at = match.end()
+            self.space()
 
     def peek(self) -> str:
         """Return the next sign, the empty string at the end."""
@@ -57,13 +105,21 @@ class Scanner:
         """Take a sign if it is next."""
         if not self.folded.startswith(sign, self.at):
             return False
-        self.at += len(sign)
+        self.at = self.token_end = self.at + len(sign)
         self.space()
         return True
 
+    def ahead(self, sign: str) -> bool:
+        """Tell whether a sign is next."""
+        return self.folded.startswith(sign, self.at)
+
     def ended(self) -> int:
         """Return where the last token taken ended."""
-        return len(self.folded[: self.at].rstrip(" \t\r\n"))
+        return self.token_end
+
+    def spaced(self) -> bool:
+        """Tell whether there is space before what comes next."""
+        return self.at > self.token_end
 
     def since(self, start: int) -> Span:
         """Return the span from `start` to the end of the last token taken."""
@@ -104,7 +160,7 @@ class Scanner:
         self._end(match)
         if digits > MAX_DIGITS:
             span = Span(start, match.end())
-            if _DICE.match(self.folded, self.at) and "." not in text:
+            if self.lexicon.dice.match(self.folded, self.at) and "." not in text:
                 raise beyond("dice_per_pool", MAX_POOL, text, span)
             raise beyond("digits", MAX_DIGITS, f"{digits} digits", span)
         if "." not in text:
@@ -120,7 +176,7 @@ class Scanner:
 
     def dice(self) -> str:
         """`dice := "d" | "d%" | "df" | "df.1"`: the empty string where no die comes next."""
-        match = _DICE.match(self.folded, self.at)
+        match = self.lexicon.dice.match(self.folded, self.at)
         if match is None:
             return ""
         self._end(match)
@@ -128,19 +184,27 @@ class Scanner:
 
     def modifier(self) -> str:
         """`modifier := the longest spelling of a modifier; the empty string where none comes next`."""
-        match = _MODIFIER.match(self.folded, self.at)
-        if match is None or not (match[0][0] == "!" or _MODIFIER_WORDS.match(self.folded, self.at)):
-            return ""  # a word that only begins like a modifier is named as a whole
+        lexicon = self.lexicon
+        match = lexicon.modifier.match(self.folded, self.at)
+        if match is None or not (match[0][0] == "!" or lexicon.words.match(self.folded, self.at)):
+            return ""
+        if lexicon.tight and self.spaced():
+            return ""
         self._end(match)
         return match[0]
 
     def compare(self) -> str:
         """`compare := "=" | "<>" | ">" | "<" | ">=" | "<="`: the empty string where none comes next."""
-        match = _COMPARE.match(self.folded, self.at)
+        match = self.lexicon.compare.match(self.folded, self.at)
         if match is None:
             return ""
         self._end(match)
         return match[0]
+
+    def foreign(self) -> str:
+        """Return the longest modifier or compare sign of any dialect that comes next, without taking it."""
+        match = _ANY_MODIFIER.match(self.folded, self.at) or _ANY_COMPARE.match(self.folded, self.at)
+        return match[0] if match else ""
 
     def word(self) -> str:
         """`word := letter+`: the empty string where none comes next."""
@@ -167,12 +231,24 @@ class Scanner:
         return self._between("]", self.at, "a label", "[")
 
     def comment(self) -> str:
-        """`comment := "#" any sign*`: as typed, without the space around it; empty where none comes next."""
-        if self.peek() != "#":
-            return ""
-        comment = self.raw[self.at + 1 :].strip()
-        self.at = len(self.folded)
-        return comment
+        """`comment := "#" any sign*`: as typed, without the space around it."""
+        return self.rest(1)
+
+    def rest(self, skipped: int = 0) -> str:
+        """Take everything to the end and return it as typed, without the space around it."""
+        text = self.raw[self.at + skipped :].strip()
+        self.at = self.token_end = len(self.folded)
+        return text
+
+    def close_of(self, opening: str, closing: str) -> int:
+        """Return where what was opened before the next sign is closed; -1 where it is not."""
+        depth = 1
+        for at in range(self.at, len(self.folded)):
+            sign = self.folded[at]
+            depth += (sign == opening) - (sign == closing)
+            if not depth:
+                return at
+        return -1
 
     def _between(self, close: str, start: int, what: str, opening: str) -> str:
         begin = self.at + 1
@@ -182,7 +258,7 @@ class Scanner:
             at = len(self.folded) if end < 0 and again < 0 else again
             raise refuse(SYNTAX, f"expected {close} after {what}", Span(at, at), expected=(close,))
         name = self.raw[begin:end].strip()
-        self.at = end + 1
+        self.at = self.token_end = end + 1
         self.space()
         if not name:
             raise refuse(SYNTAX, f"expected {what} before {close}", Span(start, end + 1), expected=(what,))
@@ -195,5 +271,5 @@ class Scanner:
         return name
 
     def _end(self, match: re.Match[str]) -> None:
-        self.at = match.end()
+        self.at = self.token_end = match.end()
         self.space()

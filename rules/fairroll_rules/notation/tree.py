@@ -23,10 +23,11 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """`@name`, bound after parsing."""
+    """`@name`, bound after parsing; `default` is what it is worth unbound, None where that is an error."""
 
     name: str
     span: Span = field(compare=False)
+    default: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Dice:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """`{a, b, c}`: a pool of totals."""
+    """`{a, b, c}`: a pool of totals. Empty, it is worth 0."""
 
     elements: tuple[Node, ...]
     span: Span = field(compare=False)
@@ -73,7 +74,10 @@ class Negate:
 
 @dataclass(frozen=True, slots=True)
 class Chain:
-    """Operands joined by operators of one precedence, applied from the left: `+ -` or `* / %`."""
+    """Operands joined by operators of one precedence, applied from the left: `+ -` or `* / % rem`.
+
+    `%` has the sign of the divisor, `rem` that of what is divided.
+    """
 
     operands: tuple[Node, ...]
     operators: tuple[str, ...]
@@ -86,6 +90,46 @@ class Power:
 
     base: Node
     exponent: Node
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """`left operator right` between totals: 1 where it holds, else 0. `operator` is as in a compare point."""
+
+    left: Node
+    operator: str
+    right: Node
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """`[[node]]`: rolled before everything around it, the inner before the outer."""
+
+    node: Node
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """`?{name|label,node|..}`: one of several expressions. A variable counts them from 1; unbound it is the first."""
+
+    name: str
+    labels: tuple[str, ...]
+    options: tuple[Node, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """`{expression}kh3`: selects among the dice of all pools of an expression; what is dropped counts for nothing.
+
+    The pools stand in sums, products, functions and signs, and no group does.
+    """
+
+    node: Node
+    modifiers: tuple[Modifier, ...]
     span: Span = field(compare=False)
 
 
@@ -116,7 +160,23 @@ class Repeat:
     span: Span = field(compare=False)
 
 
-Node = Number | Variable | Dice | Group | Modified | Negate | Chain | Power | Call | Labelled | Repeat
+Node = (
+    Number
+    | Variable
+    | Dice
+    | Group
+    | Modified
+    | Pick
+    | Negate
+    | Chain
+    | Power
+    | Comparison
+    | Call
+    | Labelled
+    | Inline
+    | Query
+    | Repeat
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +189,25 @@ class Compare:
 
 
 @dataclass(frozen=True, slots=True)
+class Rank:
+    """The `count` highest or lowest of what is left; with `others` all but those."""
+
+    highest: bool
+    count: int
+    span: Span = field(compare=False)
+    others: bool = False
+
+
+Point = Compare | Rank
+"""What chooses dice: their value, or their place among all."""
+
+
+@dataclass(frozen=True, slots=True)
 class Explode:
-    """Roll once more and add; `compare` None is the highest face, `cap` the most extra rolls a die."""
+    """Roll once more and add; `compare` None is the highest face, `cap` the most extra rolls a die.
+
+    `valued` looks at what a clamp before it made of the first roll, not at its natural face.
+    """
 
     compound: bool
     penetrate: bool
@@ -138,22 +215,41 @@ class Explode:
     cap: Node | None
     compare: Compare | None
     span: Span = field(compare=False)
+    valued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Reroll:
-    """Roll again until the compare point no longer holds, or once; None is the lowest face."""
+    """Roll again until the compare point no longer holds, or once; None is the lowest face. `valued` as in Explode."""
 
     once: bool
     compare: Compare | None
     span: Span = field(compare=False)
+    valued: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Unique:
-    """Roll again while an earlier die shows the same face, or once."""
+    """Roll again while an earlier die shows the same face, or once; `compare` leaves other faces alone."""
 
     once: bool
+    span: Span = field(compare=False)
+    compare: Compare | None = None
+    valued: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Among:
+    """Reroll or explode dice of the pool as a whole: those that any point chooses, `most` of them at most.
+
+    A reroll falls once to each. `again` looks at the dice that an explosion brought, too. No point is the highest face
+    for an explosion and the lowest for a reroll; `most` None is no bound. Dice count by their values.
+    """
+
+    explode: bool
+    again: bool
+    points: tuple[Point, ...]
+    most: int | None
     span: Span = field(compare=False)
 
 
@@ -186,12 +282,48 @@ class Drop:
 
 
 @dataclass(frozen=True, slots=True)
+class Sieve:
+    """Keep, or drop, every die that any of the points chooses; each point looks at all dice that are left."""
+
+    keep: bool
+    points: tuple[Point, ...]
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Count:
-    """Count dice for which the compare point holds, as successes or as failures, `weight` each."""
+    """Count dice for which the compare point holds, as successes or as failures, `weight` each.
+
+    A failure that is `rest` leaves a die alone that is a success; else such a die is both.
+    """
 
     failure: bool
     compare: Compare
     weight: int
+    span: Span = field(compare=False)
+    rest: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What each die counts for in place of its value; a later one overrules an earlier one.
+
+    `cs cf even odd`: 1 where it holds, else 0. `df`: -1 where it holds, `sf`: less its value; without a compare point
+    they hold for every die that is no success.
+    """
+
+    kind: str
+    compare: Compare | None
+    span: Span = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """How many values at least `count` dice share, `compare` of those; only shown where not `total`."""
+
+    total: bool
+    count: int
+    compare: Compare | None
     span: Span = field(compare=False)
 
 
@@ -212,7 +344,7 @@ class Sort:
     span: Span = field(compare=False)
 
 
-Modifier = Explode | Reroll | Unique | Clamp | Keep | Drop | Count | Mark | Sort
+Modifier = Explode | Reroll | Unique | Among | Clamp | Keep | Drop | Sieve | Count | Tally | Match | Mark | Sort
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,13 +384,17 @@ def children(node: Node) -> Iterator[Node]:
             yield source
             for modifier in modifiers:
                 yield from operands(modifier)
-        case Negate(inner) | Labelled(inner) | Repeat(_, inner):
+        case Pick(inner, modifiers):
             yield inner
-        case Chain(inners) | Call(_, inners):
+            for modifier in modifiers:
+                yield from operands(modifier)
+        case Negate(inner) | Labelled(inner) | Inline(inner) | Repeat(_, inner):
+            yield inner
+        case Chain(inners) | Call(_, inners) | Query(_, _, inners):
             yield from inners
-        case Power(base, exponent):
-            yield base
-            yield exponent
+        case Power(first, second) | Comparison(first, _, second):
+            yield first
+            yield second
         case Number() | Variable():
             pass
 
@@ -275,13 +411,40 @@ def operands(modifier: Modifier) -> Iterator[Node]:
                 yield cap
             if compare is not None:
                 yield compare.value
-        case Reroll(compare=compare) | Mark(compare=compare) | Count(compare=compare):
+        case Reroll(compare=compare) | Mark(compare=compare) | Count(compare=compare) | Unique(compare=compare):
             if compare is not None:
                 yield compare.value
-        case Unique() | Sort():
+        case Tally(compare=compare) | Match(compare=compare):
+            if compare is not None:
+                yield compare.value
+        case Among(points=points) | Sieve(points=points):
+            for point in points:
+                if isinstance(point, Compare):
+                    yield point.value
+        case Sort():
             pass
 
 
 def has_dice(node: Node) -> bool:
     """Tell whether evaluating a node can draw."""
     return isinstance(node, Dice) or any(has_dice(child) for child in children(node))
+
+
+def never_negative(node: Node) -> bool:
+    """Tell whether a node is plainly never negative: numbers, dice, and what adds, multiplies or divides those."""
+    match node:
+        case Number():
+            return True
+        case Dice(_, sides):
+            return not isinstance(sides, Faces) or min(sides.faces) >= 0
+        case Modified(source, modifiers):
+            fine = (Keep, Drop, Sieve, Sort, Mark, Reroll, Unique, Among)
+            return never_negative(source) and all(isinstance(each, fine) for each in modifiers)
+        case Group(elements):
+            return all(map(never_negative, elements))
+        case Labelled(inner, _) | Inline(inner):
+            return never_negative(inner)
+        case Chain(operands, operators):
+            return "-" not in operators and all(map(never_negative, operands))
+        case _:
+            return False

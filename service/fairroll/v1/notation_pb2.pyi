@@ -39,13 +39,13 @@ class NotationCheck(_message.Message):
         DIALECT_STANDARD: NotationCheck._Dialect.ValueType  # 1
         """fairroll's own: where the others contradict each other, what surprises least, or a refusal."""
         DIALECT_ROLL20: NotationCheck._Dialect.ValueType  # 2
-        """Roll20. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+        """Roll20: what follows /roll, with inline rolls, queries and attributes bound from `variables`."""
         DIALECT_FOUNDRY: NotationCheck._Dialect.ValueType  # 3
-        """Foundry VTT. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+        """Foundry VTT: a roll formula; modifiers are applied as written."""
         DIALECT_AVRAE: NotationCheck._Dialect.ValueType  # 4
-        """Avrae. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+        """Avrae: what follows !roll, as the package d20 reads it."""
         DIALECT_RPG_DICE_ROLLER: NotationCheck._Dialect.ValueType  # 5
-        """Tools built on rpg-dice-roller. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+        """Tools built on rpg-dice-roller."""
 
     class Dialect(_Dialect, metaclass=_DialectEnumTypeWrapper):
         """Whose reading of a conflicting token holds."""
@@ -55,13 +55,13 @@ class NotationCheck(_message.Message):
     DIALECT_STANDARD: NotationCheck.Dialect.ValueType  # 1
     """fairroll's own: where the others contradict each other, what surprises least, or a refusal."""
     DIALECT_ROLL20: NotationCheck.Dialect.ValueType  # 2
-    """Roll20. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+    """Roll20: what follows /roll, with inline rolls, queries and attributes bound from `variables`."""
     DIALECT_FOUNDRY: NotationCheck.Dialect.ValueType  # 3
-    """Foundry VTT. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+    """Foundry VTT: a roll formula; modifiers are applied as written."""
     DIALECT_AVRAE: NotationCheck.Dialect.ValueType  # 4
-    """Avrae. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+    """Avrae: what follows !roll, as the package d20 reads it."""
     DIALECT_RPG_DICE_ROLLER: NotationCheck.Dialect.ValueType  # 5
-    """Tools built on rpg-dice-roller. Not read yet: INVALID_ARGUMENT, reason DIALECT_UNSUPPORTED."""
+    """Tools built on rpg-dice-roller."""
 
     class _Rounding:
         ValueType = _typing.NewType("ValueType", _builtins.int)

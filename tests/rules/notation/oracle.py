@@ -260,6 +260,8 @@ def shape_of(node: t.Node | t.Faces) -> Shape:
             return ("label", shape_of(inner), label)
         case t.Repeat(times, body):
             return ("repeat", times, shape_of(body))
+        case t.Pick() | t.Comparison() | t.Inline() | t.Query():
+            raise AssertionError(f"STANDARD has no {node}")
 
 
 def _modifier_shape(modifier: t.Modifier) -> Shape:
@@ -282,6 +284,8 @@ def _modifier_shape(modifier: t.Modifier) -> Shape:
             return ("count", failure, _point(compare), weight)
         case t.Sort(descending):
             return ("sort", descending)
+        case t.Among() | t.Sieve() | t.Tally() | t.Match():
+            raise AssertionError(f"STANDARD has no {modifier}")
 
 
 def _point(compare: t.Compare | None) -> Shape:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairroll_rules.errors import CheckError
+from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.notation import Dialect, analyse, caret, parse
 from fairroll_rules.systems.notation import NotationCheck, Variable
 from tests.rules.notation.rolling import check
@@ -198,13 +198,52 @@ def test_sorting_and_selecting_have_a_budget_of_work() -> None:
     assert (caught.value.limit, caught.value.maximum) == ("work", 200_000)
 
 
-def test_other_dialects_are_refused_by_name_until_they_are_read() -> None:
-    for dialect in Dialect:
-        if dialect is not Dialect.STANDARD:
-            with pytest.raises(CheckError) as caught:
-                NotationCheck("1d6", dialect)
-            assert (caught.value.reason, caught.value.value) == ("DIALECT_UNSUPPORTED", dialect.name)
-            assert caught.value.expected == ("STANDARD",)
+FOREIGN = [
+    (Dialect.FOUNDRY, "4d6!", (3, 4), "!", {"STANDARD", "ROLL20", "RPG_DICE_ROLLER"}, "write x"),
+    (Dialect.FOUNDRY, "4d6e6", (3, 4), "e", {"AVRAE"}, "write x"),
+    (Dialect.AVRAE, "4d6r1", (3, 4), "r", {"STANDARD", "ROLL20", "FOUNDRY", "RPG_DICE_ROLLER"}, "write rr"),
+    (Dialect.AVRAE, "2d6mt", (3, 5), "mt", {"ROLL20"}, ""),
+    (Dialect.STANDARD, "4d6even", (3, 7), "even", {"FOUNDRY"}, ""),
+    (Dialect.STANDARD, "4d6mi2", (3, 5), "mi", {"AVRAE"}, "write min"),
+    (Dialect.ROLL20, "4d6u", (3, 4), "u", {"STANDARD", "RPG_DICE_ROLLER"}, ""),
+    (Dialect.ROLL20, "2^3", (1, 2), "^", {"STANDARD", "RPG_DICE_ROLLER"}, "write **"),
+    (Dialect.ROLL20, "3d6>=5", (3, 5), ">=", {"STANDARD", "FOUNDRY", "AVRAE", "RPG_DICE_ROLLER"}, "> is >= in Roll20"),
+    (Dialect.RPG_DICE_ROLLER, "2d6x", (3, 4), "x", {"STANDARD", "FOUNDRY"}, "write !"),
+]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "text", "span", "token", "known", "hint"), FOREIGN, ids=[row[1] for row in FOREIGN]
+)
+def test_a_token_of_other_dialects_is_named_with_those_and_the_way_out(  # noqa: PLR0917  columns of a table
+    dialect: Dialect,
+    text: str,
+    span: tuple[int, int],
+    token: str,
+    known: set[str],
+    hint: str,
+) -> None:
+    with pytest.raises(CheckError) as caught:
+        NotationCheck(text, dialect)
+    error = caught.value
+    assert (error.reason, error.value) == ("TOKEN_OF_OTHER_DIALECT", token)
+    assert error.span == Span(*span)
+    assert set(error.expected) == known
+    assert error.hint == hint
+
+
+@pytest.mark.parametrize("dialect", list(Dialect))
+def test_all_dialects_are_held_to_the_same_limits(dialect: Dialect) -> None:
+    deep = "(" * 65 + "1" + ")" * 65
+    for text, limit in (
+        ("1001d6", "dice_per_pool"),
+        ("1d1000001", "sides"),
+        (deep, "depth"),
+        ("1+" * 600 + "1", "nodes"),
+    ):
+        with pytest.raises(CheckError) as caught:
+            NotationCheck(text, dialect)
+        assert (caught.value.reason, caught.value.limit) == ("LIMIT_EXCEEDED", limit)
 
 
 def test_variables_are_refused_one_by_one() -> None:

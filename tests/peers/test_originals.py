@@ -1,0 +1,222 @@
+"""Avrae and rpg-dice-roller against the originals themselves: what they accept, what they roll, how they fall."""
+
+import csv
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fairroll_rules.decisions import GivenAnswers
+from fairroll_rules.dice import DrawnDice, Face, Purpose
+from fairroll_rules.errors import CheckError
+from fairroll_rules.given import GivenFaces
+from fairroll_rules.notation import Dialect
+from fairroll_rules.notation.dialects import reading_of
+from fairroll_rules.notation.exact import ROUND
+from fairroll_rules.odds import distribution
+from fairroll_rules.outcome import Fate
+from fairroll_rules.resolve import resolve
+from fairroll_rules.systems import notation
+from fairroll_rules.systems.notation import NotationCheck, NotationOutcome
+from tests.dialect_differences import Difference, differences
+from tests.node import NODE, packages, run
+from tests.peers.fed import FedDice
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+SEEDS = 20
+DEPTH, MOST = 3, 800
+"""Where walks through every way to fall are cut: rolls again of a way, and ways."""
+
+DIALECTS = (Dialect.AVRAE, Dialect.RPG_DICE_ROLLER)
+
+Ask = Callable[[Dialect, dict[str, Any]], list[Any]]
+
+
+@cache
+def corpus(dialect: Dialect) -> tuple[dict[str, str], ...]:
+    """Notations with the ends and the mean of their totals, both empty where they are refused.
+
+    The note is `refused` where we alone refuse, `wide` where our bounds are wider than the ends, and `walked` where
+    the mean is known from a formula and exact odds are too much work.
+    """
+    with (HERE / f"{dialect.name.lower()}.tsv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+@pytest.fixture(scope="session")
+def ask(pytestconfig: pytest.Config) -> Ask:
+    run(["sh", ROOT / "tools/venv.sh", ".venv-peers", "peers"])
+
+    def asked(dialect: Dialect, request: dict[str, Any]) -> list[Any]:
+        if dialect is Dialect.AVRAE:
+            command: list[str | Path] = [ROOT / ".venv-peers/bin/python", HERE / "d20_rolls.py"]
+        else:
+            folder = packages(pytestconfig, HERE)
+            command = [NODE, shutil.copy(HERE / "rpg_rolls.mjs", folder)]
+        answers: list[Any] = json.loads(run(command, given=json.dumps(request)))
+        return answers
+
+    return asked
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_corpus_is_large(dialect: Dialect) -> None:
+    texts = [row["notation"] for row in corpus(dialect)]
+    assert len(set(texts)) == len(texts) >= 150
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_what_is_valid_and_what_it_comes_to_is_as_in_the_original(dialect: Dialect, ask: Ask) -> None:
+    texts = [row["notation"] for row in corpus(dialect)]
+    listed = {each.text for each in differences() if each.dialect is dialect}
+    rolled = 0
+    for text, rolls in zip(texts, ask(dialect, {"texts": texts, "seeds": SEEDS}), strict=True):
+        if text in listed:
+            continue
+        if "error" in rolls:
+            with pytest.raises(CheckError):
+                NotationCheck(text, dialect)
+            continue
+        for theirs in rolls:
+            assert ours_on(text, dialect, theirs["draws"]) == (text, theirs["total"], theirs["kept"])
+            rolled += 1
+    assert rolled > 150 * SEEDS
+
+
+def ours_on(text: str, dialect: Dialect, draws: list[dict[str, Any]]) -> tuple[str, float, list[int]]:
+    """Return the text, its total as the original would write it, and the values of the dice that count."""
+    dice = FedDice(draws)
+    _, outcome = notation.resolve(dice, GivenAnswers(()), NotationCheck(text, dialect))
+    assert not dice.unused, text
+    return text, written(outcome, dialect), kept(outcome)
+
+
+def written(outcome: NotationOutcome, dialect: Dialect) -> float:
+    """The original shows what is not whole with two decimals."""
+    assert outcome.total is not None
+    return outcome.total if dialect is Dialect.AVRAE else round(float(Fraction(outcome.exact)), 2)
+
+
+def kept(outcome: NotationOutcome) -> list[int]:
+    return sorted(die.value for die in outcome.dice if Fate.KEPT in die.fates)
+
+
+@pytest.mark.parametrize("difference", [each for each in differences() if each.dialect in DIALECTS], ids=str)
+def test_each_listed_difference_is_one(difference: Difference, ask: Ask) -> None:
+    request = {"texts": [difference.text], "faces": [difference.faces]}
+    (theirs,) = ask(difference.dialect, request)
+    if difference.theirs == "refused":
+        assert "error" in theirs
+    else:
+        assert (theirs["total"], theirs["kept"]) == (float(difference.theirs), difference.their_kept)
+    if difference.ours.startswith("refused"):
+        with pytest.raises(CheckError) as caught:
+            NotationCheck(difference.text, difference.dialect)
+        assert difference.ours == f"refused: {caught.value.reason}"
+    else:
+        if "draws" in theirs:
+            _, total, values = ours_on(difference.text, difference.dialect, theirs["draws"])
+        else:
+            outcome = resolve(NotationCheck(difference.text, difference.dialect), GivenFaces(difference.faces)).outcome
+            total, values = written(outcome, difference.dialect), kept(outcome)
+        assert (total, values) == (float(difference.ours), difference.our_kept)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_all_ways_to_fall_weigh_the_same_as_in_the_original(dialect: Dialect, ask: Ask) -> None:
+    listed = {each.text for each in differences() if each.dialect is dialect}
+    texts = [row["notation"] for row in corpus(dialect) if row["least"] and row["notation"] not in listed]
+    compared = 0
+    for text, theirs in zip(texts, ask(dialect, {"texts": texts, "depth": DEPTH, "most": MOST}), strict=True):
+        if theirs is None:
+            continue
+        weights = {
+            total: sum((Fraction(count) / Fraction(ways) for ways, count in counts), Fraction())
+            for total, counts in theirs["totals"]
+        }
+        assert (text, weights) == (text, walked(text, dialect))
+        compared += 1
+    assert compared > 120
+
+
+def walked(text: str, dialect: Dialect) -> dict[float, Fraction]:
+    """The weights of all totals, as the workers find them: faces tried one by one, cut at DEPTH rolls again."""
+    check = NotationCheck(text, dialect)
+    weights: dict[float, Fraction] = {}
+    stack: list[tuple[tuple[int, ...], Fraction, int]] = [((), Fraction(1), 0)]
+    while stack:
+        faces, weight, chain = stack.pop()
+        dice = Scripted(faces)
+        try:
+            _, outcome = notation.resolve(dice, GivenAnswers(()), check)
+        except More as more:
+            if more.again and chain == DEPTH:
+                continue
+            longer = chain + more.again
+            stack += [((*faces, face), weight / more.sides, longer) for face in range(1, more.sides + 1)]
+            continue
+        total = written(outcome, dialect)
+        weights[total] = weights.get(total, Fraction()) + weight
+    return weights
+
+
+class More(Exception):
+    def __init__(self, sides: int, *, again: bool) -> None:
+        super().__init__(sides)
+        self.sides, self.again = sides, again
+
+
+class Scripted(DrawnDice):
+    """Dice that fall as scripted, and ask for more where the script ends."""
+
+    def __init__(self, faces: tuple[int, ...]) -> None:
+        super().__init__(self._next)
+        self.left: Iterator[int] = iter(faces)
+        self.rolling_again = False
+
+    def _next(self, sides: int) -> int:
+        face = next(self.left, None)
+        if face is None:
+            raise More(sides, again=self.rolling_again)
+        self.rolling_again = False
+        return face
+
+    def again(self, face: Face, purpose: Purpose) -> Face:
+        self.rolling_again = True
+        return super().again(face, purpose)
+
+
+ROWS = [(dialect, row) for dialect in DIALECTS for row in corpus(dialect) if row["least"]]
+NAMES = [f"{dialect.name}: {row['notation']}" for dialect, row in ROWS]
+
+
+@pytest.mark.parametrize(("dialect", "row"), ROWS, ids=NAMES)
+def test_bounds_hold_and_are_reached(dialect: Dialect, row: dict[str, str]) -> None:
+    bounds = notation.program_of(NotationCheck(row["notation"], dialect)).bounds
+    whole = ROUND[reading_of(dialect).rounding]
+    least, most = whole(bounds.minimum), whole(bounds.maximum)
+    if "wide" in row["note"]:
+        assert least <= int(row["least"]) <= int(row["most"]) <= most
+    else:
+        assert (least, most) == (int(row["least"]), int(row["most"]))
+
+
+@pytest.mark.parametrize(
+    ("dialect", "row"), [each for each in ROWS if "walked" not in each[1]["note"]], ids=lambda each: str(each)[:60]
+)
+def test_the_mean_is_exact(dialect: Dialect, row: dict[str, str]) -> None:
+    found = distribution(notation.resolve, NotationCheck(row["notation"], dialect))
+    sums = [Fraction(value.total or 0) * weight for value, weight in found.weights.items()]
+    mean = sum(sums, Fraction()) / sum(found.weights.values())
+    if row["mean"].startswith("~"):
+        assert abs(float(mean) - float(row["mean"][1:])) < 0.0001
+    else:
+        assert mean == Fraction(row["mean"])
