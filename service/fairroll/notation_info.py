@@ -4,20 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fairroll.convert import read_check
+from fairroll.convert import read_check, request_error
 from fairroll.errors import MAX_VALUE_CHARACTERS, RequestError, cut
 from fairroll.v1 import errors_pb2, notation_pb2, roll_pb2, service_pb2
 from fairroll_rules.errors import CheckError, Span
-from fairroll_rules.notation import Dialect, Explained, Tree, outline, parse
+from fairroll_rules.notation import Dialect, Explained, Program, Tree, outline, parse
 from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import ROUND
+from fairroll_rules.notation.translate import translated
 from fairroll_rules.systems import notation
 
 _SYSTEM = "notation"
 
 
 def parse_notation(request: service_pb2.ParseNotationRequest) -> service_pb2.ParseNotationResponse:
-    """Return what a text means; one that is refused is an answer that says why, with the tree if it has one."""
+    """Return what a text means; one that is refused is an answer that says why, with the tree if it has one.
+
+    Raises:
+        RequestError: ENUM_UNKNOWN, `translate_to` is no dialect.
+    """
+    if request.translate_to not in notation_pb2.NotationCheck.Dialect.values():
+        raise RequestError(
+            "ENUM_UNKNOWN", "there is no such dialect", field="translate_to", value=str(request.translate_to)
+        )
     response = service_pb2.ParseNotationResponse()
     try:
         check = read_check(roll_pb2.Check(notation=request.check))
@@ -35,7 +44,65 @@ def parse_notation(request: service_pb2.ParseNotationRequest) -> service_pb2.Par
             response.max = to_whole(program.bounds.maximum)
     if tree is not None:
         _add_tree(response, tree)
+        if request.translate_to:
+            _add_translation(response.translation, tree, request.translate_to)
+    response.readings.extend(_readings(request.check))
     return response
+
+
+def _add_translation(translation: service_pb2.NotationTranslation, tree: Tree, dialect: int) -> None:
+    try:
+        translation.text = translated(tree, Dialect(dialect))
+    except CheckError as error:
+        translation.error.CopyFrom(_error_message(request_error(error)))
+
+
+def _readings(check: notation_pb2.NotationCheck) -> list[service_pb2.NotationReading]:
+    """Return how each dialect reads a text."""
+    readings: list[service_pb2.NotationReading] = []
+    programs: dict[Dialect, Program] = {}
+    for dialect in Dialect:
+        reading = service_pb2.NotationReading(dialect=_number(dialect))
+        asked = notation_pb2.NotationCheck()
+        asked.CopyFrom(check)
+        asked.dialect = _number(dialect)
+        try:
+            program = notation.program_of(read_check(roll_pb2.Check(notation=asked)))
+        except RequestError as error:
+            reading.error.CopyFrom(_error_message(error))
+        else:
+            programs[dialect] = program
+            reading.valid = True
+            reading.canonical = program.tree.canonical
+            reading.canonical_dialect = _number(program.tree.canonical_dialect)
+        readings.append(reading)
+    dialect_of_check = _dialect_of(check)
+    own = programs.get(dialect_of_check) if dialect_of_check else None
+    own = own or next(iter(programs.values()), None)
+    for reading in readings:
+        if reading.valid and own is not None:
+            reading.differs = _differ(own, programs[Dialect(reading.dialect)], chosen=check.HasField("rounding"))
+    return readings
+
+
+def _differ(one: Program, other: Program, *, chosen: bool) -> bool:
+    """Tell whether two readings come to different totals; `chosen` where the check says how to round."""
+    if one.tree.root != other.tree.root:
+        return True
+    roundings = {reading_of(each.tree.dialect).rounding for each in (one, other)}
+    # Below zero the dialects' own roundings part ways.
+    return len(roundings) > 1 and not (chosen or one.bounds.whole or one.bounds.minimum >= 0)
+
+
+def _dialect_of(check: notation_pb2.NotationCheck) -> Dialect | None:
+    try:
+        return Dialect(check.dialect or Dialect.STANDARD.value)
+    except ValueError:
+        return None
+
+
+def _number(dialect: Dialect) -> notation_pb2.NotationCheck.Dialect.ValueType:
+    return notation_pb2.NotationCheck.Dialect.ValueType(dialect.value)
 
 
 def _tree_alone(check: notation_pb2.NotationCheck) -> Tree | None:
@@ -48,7 +115,7 @@ def _tree_alone(check: notation_pb2.NotationCheck) -> Tree | None:
 
 def _add_tree(response: service_pb2.ParseNotationResponse, tree: Tree) -> None:
     response.canonical = tree.canonical
-    response.canonical_dialect = notation_pb2.NotationCheck.Dialect.ValueType(tree.canonical_dialect.value)
+    response.canonical_dialect = _number(tree.canonical_dialect)
     response.tree.extend(_node_messages(outline(tree.root, tree.dialect), 0))
     for warning in tree.warnings:
         response.warnings.add(code=warning.code, message=warning.message, span=_span_message(warning.span))

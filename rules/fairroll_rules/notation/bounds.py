@@ -71,7 +71,8 @@ class Bounds:
     """What is known of a roll before it is rolled.
 
     `minimum` and `maximum` are those of the exact total, of each result where the tree repeats; an explosion is
-    counted up to its cap. `draws` is the most draws before any die is rolled again, `grows` whether one can explode.
+    counted up to its cap. `draws` is the most draws before any die is rolled again, `grows` whether one can explode,
+    `whole` whether the exact total always is.
     """
 
     minimum: Exact
@@ -79,6 +80,7 @@ class Bounds:
     draws: int
     nodes: int
     grows: bool
+    whole: bool
 
 
 class Analysis:
@@ -106,7 +108,7 @@ class Analysis:
             raise beyond("draws", MAX_DRAWS, str(draws), root.span)
         if self._work * times > MAX_WORK:
             raise beyond("work", MAX_WORK, str(self._work * times), root.span)
-        self.bounds = Bounds(total.low, total.high, draws, tree.nodes, self._grows)
+        self.bounds = Bounds(total.low, total.high, draws, tree.nodes, self._grows, total.whole)
 
     def range(self, node: Node) -> Range:
         """Return the range of a node, after refusing what it could make impossible."""

@@ -53,6 +53,15 @@ def _value_of(option: str) -> Callable[[str], str]:
     return read
 
 
+dialect_of = _value_of("dialect")
+"""Reads the name of a dialect, short or as the contract has it."""
+
+
+def short_dialect(number: int) -> str:
+    """Return the short name of a dialect."""
+    return short_names(_ENUMS["dialect"])[number - 1]
+
+
 def _variable(text: str) -> tuple[str, str]:
     name, _, value = text.rpartition("=")
     if not name or not re.fullmatch(r"-?[0-9]{1,19}", value, re.ASCII):

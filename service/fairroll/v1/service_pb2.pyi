@@ -522,6 +522,11 @@ class ParseNotationRequest(_message.Message):
     DESCRIPTOR: _descriptor.Descriptor
 
     CHECK_FIELD_NUMBER: _builtins.int
+    TRANSLATE_TO_FIELD_NUMBER: _builtins.int
+    translate_to: _notation_pb2.NotationCheck.Dialect.ValueType
+    """Also write it in this dialect: `translation` of the answer. Unset asks for none. A value that is none is
+    INVALID_ARGUMENT, reason ENUM_UNKNOWN.
+    """
     @_builtins.property
     def check(self) -> _notation_pb2.NotationCheck:
         """What to parse, and how. A variable of the text that is not among `variables` is the error VARIABLE_MISSING."""
@@ -530,10 +535,11 @@ class ParseNotationRequest(_message.Message):
         self,
         *,
         check: _notation_pb2.NotationCheck | None = ...,
+        translate_to: _notation_pb2.NotationCheck.Dialect.ValueType = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["check", b"check"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["check", b"check", "translate_to", b"translate_to"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -554,6 +560,8 @@ class ParseNotationResponse(_message.Message):
     TREE_FIELD_NUMBER: _builtins.int
     WARNINGS_FIELD_NUMBER: _builtins.int
     ERROR_FIELD_NUMBER: _builtins.int
+    READINGS_FIELD_NUMBER: _builtins.int
+    TRANSLATION_FIELD_NUMBER: _builtins.int
     valid: _builtins.bool
     """True if a roll with it would be accepted."""
     canonical: _builtins.str
@@ -580,6 +588,14 @@ class ParseNotationResponse(_message.Message):
         passed), `canonical`, `tree` and `warnings` stand beside it.
         """
 
+    @_builtins.property
+    def readings(self) -> _containers.RepeatedCompositeFieldContainer[Global___NotationReading]:
+        """How each dialect reads the text, with the same variables: STANDARD first, one for each."""
+
+    @_builtins.property
+    def translation(self) -> Global___NotationTranslation:
+        """The text in the dialect of `translate_to`. Unset where that is unset, and where the text has no tree."""
+
     def __init__(
         self,
         *,
@@ -592,10 +608,12 @@ class ParseNotationResponse(_message.Message):
         tree: _abc.Iterable[Global___NotationNode] | None = ...,
         warnings: _abc.Iterable[Global___NotationWarning] | None = ...,
         error: Global___ParseError | None = ...,
+        readings: _abc.Iterable[Global___NotationReading] | None = ...,
+        translation: Global___NotationTranslation | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["_max", b"_max", "_min", b"_min", "error", b"error", "max", b"max", "min", b"min"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["_max", b"_max", "_min", b"_min", "error", b"error", "max", b"max", "min", b"min", "translation", b"translation"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max", b"_max", "_min", b"_min", "canonical", b"canonical", "canonical_dialect", b"canonical_dialect", "draws", b"draws", "error", b"error", "max", b"max", "min", b"min", "tree", b"tree", "valid", b"valid", "warnings", b"warnings"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["_max", b"_max", "_min", b"_min", "canonical", b"canonical", "canonical_dialect", b"canonical_dialect", "draws", b"draws", "error", b"error", "max", b"max", "min", b"min", "readings", b"readings", "translation", b"translation", "tree", b"tree", "valid", b"valid", "warnings", b"warnings"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     _WhichOneofReturnType__max: _TypeAlias = _typing.Literal["max"]  # noqa: Y015
     _WhichOneofArgType__max: _TypeAlias = _typing.Literal["_max", b"_max"]  # noqa: Y015
@@ -609,6 +627,80 @@ class ParseNotationResponse(_message.Message):
 Global___ParseNotationResponse: _TypeAlias = ParseNotationResponse  # noqa: Y015
 
 @_typing.final
+class NotationReading(_message.Message):
+    """How one dialect reads a text."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    DIALECT_FIELD_NUMBER: _builtins.int
+    VALID_FIELD_NUMBER: _builtins.int
+    DIFFERS_FIELD_NUMBER: _builtins.int
+    CANONICAL_FIELD_NUMBER: _builtins.int
+    CANONICAL_DIALECT_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    dialect: _notation_pb2.NotationCheck.Dialect.ValueType
+    """Whose reading it is."""
+    valid: _builtins.bool
+    """True if a roll with it would be accepted."""
+    differs: _builtins.bool
+    """True if it is valid and means something else than in the dialect of the check, or rounds another way what is not
+    always whole; where the check's own dialect refuses the text, than in the first dialect that accepts it.
+    """
+    canonical: _builtins.str
+    """Its canonical spelling, in STANDARD wherever that can say it. Empty where it is not valid."""
+    canonical_dialect: _notation_pb2.NotationCheck.Dialect.ValueType
+    """The dialect of `canonical`."""
+    @_builtins.property
+    def error(self) -> Global___ParseError:
+        """Why it is not valid. Unset where it is."""
+
+    def __init__(
+        self,
+        *,
+        dialect: _notation_pb2.NotationCheck.Dialect.ValueType = ...,
+        valid: _builtins.bool = ...,
+        differs: _builtins.bool = ...,
+        canonical: _builtins.str = ...,
+        canonical_dialect: _notation_pb2.NotationCheck.Dialect.ValueType = ...,
+        error: Global___ParseError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["canonical", b"canonical", "canonical_dialect", b"canonical_dialect", "dialect", b"dialect", "differs", b"differs", "error", b"error", "valid", b"valid"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NotationReading: _TypeAlias = NotationReading  # noqa: Y015
+
+@_typing.final
+class NotationTranslation(_message.Message):
+    """The same tree in the words of another dialect."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    TEXT_FIELD_NUMBER: _builtins.int
+    ERROR_FIELD_NUMBER: _builtins.int
+    text: _builtins.str
+    """The text; parses to the same tree there. Empty where that dialect cannot say it."""
+    @_builtins.property
+    def error(self) -> Global___ParseError:
+        """What it cannot say: reason DIALECT_CANNOT_SAY, the span in the text that was parsed. Unset where it can."""
+
+    def __init__(
+        self,
+        *,
+        text: _builtins.str = ...,
+        error: Global___ParseError | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _typing.Literal["error", b"error"]  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["error", b"error", "text", b"text"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___NotationTranslation: _TypeAlias = NotationTranslation  # noqa: Y015
+
+@_typing.final
 class NotationNode(_message.Message):
     """One node of a parsed tree."""
 
@@ -620,7 +712,8 @@ class NotationNode(_message.Message):
     LABEL_FIELD_NUMBER: _builtins.int
     kind: _builtins.str
     """What it is: `number`, `variable`, `dice`, `group`, `modified`, `negate`, `chain` (operands of one precedence),
-    `power`, `call`, `labelled` or `repeat`.
+    `power`, `comparison`, `call`, `labelled`, `inline`, `query`, `pick` (a choice among the dice of several pools) or
+    `repeat`.
     """
     depth: _builtins.int
     """Its depth, 0 for the root."""
