@@ -46,7 +46,12 @@ def parse_bundle(text: bytes) -> Bundle:
     Raises:
         RequestError: it is not one, in any respect; `field` says where.
     """
-    parts = strict_json.members(strict_json.parse(text), _FIELDS, "bundle")
+    return bundle_of(strict_json.parse(text))
+
+
+def bundle_of(value: object) -> Bundle:
+    """Read a bundle out of parsed JSON, as `parse_bundle` does."""
+    parts = strict_json.members(value, _FIELDS, "bundle")
     chain = strict_json.items(parts["chain"], "bundle.chain")
     return Bundle(
         envelope_of(parts["envelope"], "bundle.envelope"),

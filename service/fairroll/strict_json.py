@@ -32,8 +32,9 @@ def parse(text: bytes) -> object:
             parse_float=_refuse_number,
             parse_constant=_refuse_number,
         )
-        # A lone \ud800 is JSON, but no text that can be signed.
-        json.dumps(value, ensure_ascii=False).encode()
+        if "\\u" in document:
+            # A lone \ud800 is JSON, but no text that can be signed; only an escape can spell it.
+            json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise RequestError("JSON_INVALID", "not JSON as it is required here") from error
     return value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fairroll import json_codec, strict_json
-from fairroll.bundle import Bundle, parse_bundle
+from fairroll.bundle import Bundle, bundle_of
 from fairroll.envelope import Envelope, envelope_of
 from fairroll.errors import RequestError
 from fairroll.receipt import read_envelope, serialise
@@ -21,7 +21,7 @@ def parse_receipt(text: bytes) -> Bundle:
         return Bundle(envelope_of(value))
     if isinstance(value, dict) and "record" in value:
         return _answer(text)
-    return parse_bundle(text)
+    return bundle_of(value)
 
 
 def parse_key_list(text: bytes) -> Envelope:
