@@ -17,7 +17,7 @@ from fairroll.audit.tally import Window
 from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, Signature
 from fairroll.errors import KeyFileError
 
-_CACHE_KIB = 16 * 1024
+_CACHE_KIB = 4 * 1024
 
 _TABLES = """
 CREATE TABLE held (

@@ -317,11 +317,10 @@ def _outcomes(found: dict[str, Any]) -> str:
 
 
 def _check(check: dict[str, Any]) -> str:
-    every = [
-        Bar(_short(each["value"]), each["count"], each["expected"])
-        for each in check["values"]
-        if _worth(each, check["rolls"])
-    ]
+    worth = [each for each in check["values"] if _worth(each, check["rolls"])]
+    first = [_short(each["value"]) for each in worth]
+    labels = first if len(set(first)) == len(first) else [each["value"].strip("[]") for each in worth]
+    every = [Bar(label, each["count"], each["expected"]) for label, each in zip(labels, worth, strict=True)]
     shown = _grouped(every)
     left = len(check["values"]) - len(every)
     test = check["test"]

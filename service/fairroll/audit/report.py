@@ -276,7 +276,7 @@ def _statistics(found: Statistics) -> dict[str, Any]:
     return {
         "tests": len(judged),
         "tooLittle": len(tests) - len(judged),
-        "flagged": [_test(test) for test in judged if test.flagged],
+        "flagged": [_test(test) for test in sorted(judged, key=lambda test: test.p or 0) if test.flagged],
         "level": statistics.LEVEL,
         "correction": "Holm",
         "draws": tally.draws,
