@@ -17,6 +17,7 @@ from fairroll import json_codec
 from fairroll.audit.page import page
 from fairroll.audit.reading import MAX_ITEM_BYTES, Item, Reading
 from fairroll.bundle import format_bundle, parse_bundle
+from fairroll.cli import audit as cli_audit
 from fairroll.cli.receipts import parse_receipt
 from fairroll.envelope import Envelope
 from fairroll.key_list import KeyStatus, KeyUse
@@ -155,6 +156,18 @@ def test_decisions_that_wait_are_told_and_break_nothing(run: Run, tmp_path: Path
     assert value["verified"]
     assert value["sessions"]["shown"][0]["open"] == [{"seq": 0, "waitsFor": ["REMOVE"]}]
     assert "OPEN at seq 0" in done.out
+
+
+def test_progress_is_told_on_a_terminal_and_nowhere_else(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = write_lines(tmp_path / "scene.jsonl", bundles(play(70).receipts))
+    assert run("audit", lines, "--root", ROOT_KEY).err == ""
+    monkeypatch.setattr(cli_audit, "_SECONDS", 0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    told = run("audit", lines, "--root", ROOT_KEY).err.split("\r")
+    assert [line.strip() for line in told if "judged" in line] == ["64 judged", "70 judged"]
+    assert told[-2].isspace()
 
 
 # What does not

@@ -12,6 +12,10 @@ from fairroll.v1 import roll_pb2
 from tests.service import second_verifier
 from tests.service.receipt_corpus import FOLDER
 from tests.service.test_receipt_corpus import INDEX, ROOT_KEY, read
+from tests.service.vector_files import read_vectors
+
+VECTORS = read_vectors("protocol_v1.json")
+PROTOCOL = Path(__file__).resolve().parents[2] / "docs" / "protocol.md"
 
 
 def bundle_of(entry: dict[str, Any]) -> dict[str, Any]:
@@ -67,3 +71,36 @@ def test_sessions_have_their_level_and_what_is_wrong_with_them(entry: dict[str, 
     assert [{"reason": reason, "seq": seq} for reason, seq in findings] == entry["findings"]
     # It cannot pair, and so grants nothing for a beacon.
     assert level == ("L0" if "beacon" in entry["file"] else entry["level"])
+
+
+@pytest.mark.parametrize("case", VECTORS["cases"], ids=lambda case: str(case["name"]))
+def test_it_computes_the_worked_cases(case: dict[str, Any]) -> None:
+    names = [case[name].encode() for name in ("origin", "tenant", "table")]
+    parts = [bytes.fromhex(part) for part in case["contributions"]]
+    public_key, alpha = bytes.fromhex(VECTORS["vrf_pk"]), bytes.fromhex(case["alpha"])
+    session_id = second_verifier.th("fairroll/v1/session", *names, public_key, *parts)
+    assert session_id.hex() == case["session_id"]
+    assert session_id in alpha
+    beta = second_verifier.beta_of(public_key, alpha, bytes.fromhex(case["pi"]))
+    assert beta is not None
+    assert beta.hex() == case["beta"]
+    stream = second_verifier.words(beta, 0)
+    assert [(sides, second_verifier.drawn(stream, sides) - 1) for sides, _ in case["draws"]] == [
+        tuple(draw) for draw in case["draws"]
+    ]
+
+
+def test_the_first_screen_of_the_protocol_is_a_worked_case() -> None:
+    case = VECTORS["cases"][0]
+    shown = {}
+    for line in PROTOCOL.read_text().partition("## Conventions")[0].splitlines():
+        if line.startswith("    "):
+            name, _, value = line.strip().partition("  ")
+            shown[name.strip()] = value.strip()
+    assert shown["session_id"] == case["session_id"]
+    assert shown["seq"] == str(case["seq"])
+    for name in ("pi", "beta"):
+        assert shown[name].startswith(f"{case[name][:8]} .. {case[name][-8:]} ")
+    assert shown["words of check 0"] == ", ".join(map(str, case["words"][:3])) + ", .."
+    assert shown["d1 d2 d3 d4 d6 d8"].startswith(", ".join(str(value + 1) for _, value in case["draws"][:6]) + " ")
+    assert shown["origin, tenant, table"].startswith(", ".join(case[name] for name in ("origin", "tenant", "table")))
