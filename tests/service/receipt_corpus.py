@@ -30,7 +30,7 @@ from fairroll.envelope import (
 from fairroll.key_list import Key, KeyList, KeyStatus, KeyUse, format_key_list, key_id, sign_key_list
 from fairroll.receipt import serialise
 from fairroll.signer import SigningKey
-from fairroll.v1 import notation_pb2, roll_pb2
+from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
 from tests.service import ecvrf_twin as twin
 from tests.service.rolling import (
     ROOT,
@@ -366,6 +366,16 @@ def sessions() -> Iterator[Played]:
         yield Played(name, bundles(table), level, kept=kept)
         if offer is CO_SEEDED and logged:
             yield Played("L0-nothing-kept", bundles(table), "L0")
+    sealing = played(PLAIN)
+    seal = service_pb2.SealRollResponse(
+        digest=sealing.receipts[1].digest, session=sealing.receipts[1].record.session, seq=1
+    )
+    kept = {"offer": json_codec.dumps(PLAIN.message()), "told": json_codec.dumps(seal)}
+    yield Played("L0-one-roll-sealed", bundles(sealing, 1), "L0", kept=kept)
+    yield Played("L1-the-sealed-roll-opened", bundles(sealing), "L1", kept=kept)
+    seal.digest = "ab" * 32
+    kept = {"told": json_codec.dumps(seal)}
+    yield Played("another-receipt-than-the-sealed", bundles(sealing), findings=[("SEAL_DIFFERS", 1)], kept=kept)
     yield from broken_sessions()
 
 

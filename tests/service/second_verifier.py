@@ -408,20 +408,24 @@ def verdict(bundle: dict[str, Any], root: bytes) -> tuple[int, str]:
 # Sessions
 
 
-def session_findings(receipts: Iterable[Receipt]) -> list[tuple[str, int]]:
+def session_findings(receipts: Iterable[Receipt], sealed: dict[int, str]) -> list[tuple[str, int]]:
     """Section 6: what only receipts beside one another show."""
     rows = sorted(receipts, key=lambda each: each.record.request.seq)
     at: dict[int, list[Receipt]] = {}
     for row in rows:
         at.setdefault(row.record.request.seq, []).append(row)
     found = [("SEQ_TWICE", seq) for seq, same_seq in at.items() if len(same_seq) > 1]
-    found += [("SEQ_MISSING", seq + 1) for seq in [-1, *at] if seq + 1 not in at and seq < max(at)]
+    there = {*at, *sealed}
+    found += [("SEQ_MISSING", seq + 1) for seq in [-1, *there] if seq + 1 not in there and seq < max(there)]
+    found += [("SEAL_DIFFERS", seq) for seq in at if seq in sealed and sealed[seq] not in {x.digest for x in at[seq]}]
     by_digest = {row.digest: row for row in rows}
     answered: dict[int, set[str]] = {}
     closes = [seq for seq, same_seq in at.items() if any(each.record.request.close for each in same_seq)]
     for row in rows:
         request = row.record.request
         before = {each.digest for each in at.get(request.seq - 1, ())}
+        if not before and request.seq - 1 in sealed:
+            before = {sealed[request.seq - 1]}
         if before and request.previous not in before:
             found.append(("PREVIOUS_DIFFERS", request.seq))
         if request.continues in by_digest:
@@ -454,12 +458,18 @@ def shown_of(part: bytes) -> bytes:
 
 
 def session_verdict(
-    bundles: Iterable[dict[str, Any]], root: bytes, offers: list[dict[str, Any]], logs: list[dict[str, Any]]
+    bundles: Iterable[dict[str, Any]],
+    root: bytes,
+    offers: list[dict[str, Any]],
+    logs: list[dict[str, Any]],
+    seals: list[dict[str, Any]],
 ) -> tuple[str, list[tuple[str, int]]]:
     """The level of a session, and what is wrong with it."""
     receipts = [read(each["envelope"], listed(each["keyList"], root)) for each in bundles]
     session = receipts[0].record.session
-    found = session_findings(receipts)
+    sealed = {int(each["seq"]): each["digest"] for each in seals if each["session"]["table"] == session.table}
+    found = session_findings(receipts, sealed)
+    waits = sealed.keys() - {each.record.request.seq for each in receipts}
     place = (session.origin, session.tenant, session.table)
     named = [each for each in offers if (each["origin"], each["tenant"], each["table"]) == place]
     if named and not any(opens(each, session) for each in named):
@@ -475,7 +485,12 @@ def session_verdict(
     if found:
         return "", sorted(found, key=lambda each: each[1])
     # No pairing here, so a beacon's round cannot be judged, and earns nothing.
-    if not named or not session.contributions or any(part.HasField("beacon_round") for part in session.contributions):
+    if (
+        waits
+        or not named
+        or not session.contributions
+        or any(part.HasField("beacon_round") for part in session.contributions)
+    ):
         return "L0", []
     if own:
         return "L3", []

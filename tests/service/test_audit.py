@@ -23,7 +23,7 @@ from fairroll.envelope import Envelope
 from fairroll.key_list import KeyStatus, KeyUse
 from fairroll.receipt import read_envelope
 from fairroll.strict_json import to_text
-from fairroll.v1 import roll_pb2
+from fairroll.v1 import roll_pb2, service_pb2
 from fairroll.verify_session import verify_sessions
 from tests.service.audit_run import ROOT_KEY, bundles, notation_check, play, write_lines
 from tests.service.cli_run import Done, Run, runner
@@ -314,6 +314,37 @@ def test_what_contradicts_the_auditors_papers_is_found(run: Run, tmp_path: Path)
     _, value = report_of(run, tmp_path, lines, "--mine", mine[0], "--mine", mine[1])
     assert findings(value) == [("REVEAL_DIFFERS", 1), ("REVEAL_WITHOUT_RECEIPT", 2)]
     assert not value["verified"]
+
+
+def told(table: Table, seq: int, digest: str = "") -> Message:
+    """What everybody saw when the roll of a seq was sealed."""
+    shown = table.receipts[seq]
+    return service_pb2.SealRollResponse(digest=digest or shown.digest, session=shown.record.session, seq=seq)
+
+
+@pytest.mark.parametrize("seq", [0, 1, 3])
+def test_a_sealed_roll_stands_in_by_its_digest_until_it_is_opened(run: Run, tmp_path: Path, seq: int) -> None:
+    table = play(4)
+    shown = bundles(each for each in table.receipts if each.record.request.seq != seq)
+    mine = "--mine", kept(tmp_path, "told", told(table, seq))
+    lines = write_lines(tmp_path / "scene.jsonl", shown)
+    done, value = report_of(run, tmp_path, lines, *mine, "--html", tmp_path / "report.html")
+    assert value["verified"]
+    assert value["sessions"]["shown"][0]["sealed"] == [seq]
+    assert any("A roll is sealed and not opened" in sentence for sentence in rests_on(value))
+    assert f"SEALED at seq {seq}" in done.out
+    assert f"sealed at seq {seq}: not opened yet" in (tmp_path / "report.html").read_text()
+    opened = write_lines(tmp_path / "opened.jsonl", bundles(table.receipts))
+    _, value = report_of(run, tmp_path, opened, *mine)
+    assert value["verified"]
+    assert value["sessions"]["shown"][0]["sealed"] == []
+
+
+def test_another_receipt_than_the_sealed_one_is_found(run: Run, tmp_path: Path) -> None:
+    table = play(4)
+    lines = write_lines(tmp_path / "scene.jsonl", bundles(table.receipts))
+    _, value = report_of(run, tmp_path, lines, "--mine", kept(tmp_path, "told", told(table, 1, "ab" * 32)))
+    assert findings(value) == [("SEAL_DIFFERS", 1)]
 
 
 def test_an_offer_without_a_session_is_told(run: Run, tmp_path: Path) -> None:

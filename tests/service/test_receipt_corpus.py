@@ -9,9 +9,9 @@ import pytest
 from fairroll import json_codec
 from fairroll.bundle import Bundle, parse_bundle
 from fairroll.errors import VerificationError
-from fairroll.levels import Mine, read_reveal_log
+from fairroll.levels import Mine, read_reveal_log, read_sealed
 from fairroll.offer import read_offer
-from fairroll.v1 import roll_pb2, session_pb2
+from fairroll.v1 import roll_pb2, service_pb2, session_pb2
 from fairroll.verify import verification
 from fairroll.verify_session import verify_sessions
 from tests.service import receipt_corpus
@@ -57,15 +57,17 @@ def test_a_bundle_with_one_defect_fails_at_its_step(entry: dict[str, Any]) -> No
 
 @pytest.mark.parametrize("entry", INDEX["sessions"], ids=lambda entry: Path(entry["file"]).stem)
 def test_a_session_has_its_level_and_what_is_wrong_with_it(entry: dict[str, Any]) -> None:
-    offers, logs = [], []
+    offers, logs, sealed = [], [], []
     for name in entry["kept"]:
         text = (FOLDER / name).read_bytes()
         if name.endswith(".log.json"):
             logs.append(read_reveal_log(json_codec.loads(session_pb2.RevealLog, text)))
+        elif name.endswith(".told.json"):
+            sealed.append(read_sealed(json_codec.loads(service_pb2.SealRollResponse, text)))
         else:
             offers.append(read_offer(json_codec.loads(session_pb2.Offer, text)))
     bundles = [("", parse_bundle(line)) for line in read(entry).splitlines()]
-    judged, (only,) = verify_sessions(bundles, ROOT_KEY, mine=Mine(tuple(offers), tuple(logs)))
+    judged, (only,) = verify_sessions(bundles, ROOT_KEY, mine=Mine(tuple(offers), tuple(logs), tuple(sealed)))
     assert all(each.verified for each in judged)
     assert [{"reason": each.reason, "seq": each.seq} for each in only.findings] == entry["findings"]
     assert (only.level.name if only.verified else "") == entry["level"]

@@ -67,7 +67,8 @@ def test_sessions_have_their_level_and_what_is_wrong_with_them(entry: dict[str, 
     offers = [value for name, value in kept.items() if name.endswith(".offer.json")]
     logs = [value for name, value in kept.items() if name.endswith(".log.json")]
     lines = [json.loads(line) for line in read(entry).splitlines()]
-    level, findings = second_verifier.session_verdict(lines, ROOT_KEY, offers, logs)
+    seals = [value for name, value in kept.items() if name.endswith(".told.json")]
+    level, findings = second_verifier.session_verdict(lines, ROOT_KEY, offers, logs, seals)
     assert [{"reason": reason, "seq": seq} for reason, seq in findings] == entry["findings"]
     # It cannot pair, and so grants nothing for a beacon.
     assert level == ("L0" if "beacon" in entry["file"] else entry["level"])

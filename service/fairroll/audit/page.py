@@ -174,6 +174,8 @@ def _sessions(value: dict[str, Any]) -> str:
         told += [
             f"waits at seq {of['seq']}: {_text(', '.join(of['waitsFor']))}" for of in each["open"][:_SHOWN_FINDINGS]
         ]
+        if each["sealed"]:
+            told.append(f"sealed at seq {', '.join(map(str, each['sealed'][:_SHOWN_FINDINGS]))}: not opened yet")
         state = f"verified, {_text(each['level'])}" if each["verified"] else "<span class=flagged>not verified</span>"
         guard = "guarded" if each["guarded"] else "no guard"
         rows.append(

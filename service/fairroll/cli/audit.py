@@ -138,7 +138,9 @@ def _lines(found: Audit) -> Iterable[str]:
     sessions = value["sessions"]
     one_offs = f"{sessions['oneOffs']:,} one-offs"
     yield f"sessions  {sessions['count']:,}, of which {one_offs}; {sessions['notVerified']:,} not whole"
-    for session in [each for each in sessions["shown"] if not each["verified"] or each["openCount"]][:_SHOWN]:
+    for session in [each for each in sessions["shown"] if not each["verified"] or each["openCount"] or each["sealed"]][
+        :_SHOWN
+    ]:
         yield f"  {session['table']}: {session['receipts']:,} receipts, head {session['heads'][-1]}"
         yield from (
             f"    {each['reason']} at seq {each['seq']}: {each['message']}" for each in session["findings"][:_SHOWN]
@@ -146,6 +148,7 @@ def _lines(found: Audit) -> Iterable[str]:
         yield from (
             f"    OPEN at seq {each['seq']}: {', '.join(each['waitsFor'])}" for each in session["open"][:_SHOWN]
         )
+        yield from (f"    SEALED at seq {seq}: its digest stands for it" for seq in session["sealed"][:_SHOWN])
     for head in value["heads"]:
         where = (
             f"{'the last' if head['last'] else 'seq ' + str(head['seq'])} of {head['table']}"
