@@ -26,12 +26,7 @@ def parse(text: bytes) -> object:
     """
     try:
         document = text.decode()
-        value: object = json.loads(
-            document,
-            object_pairs_hook=_unique,
-            parse_float=_refuse_number,
-            parse_constant=_refuse_number,
-        )
+        value: object = _DECODER.decode(document)
         if "\\u" in document:
             # A lone \ud800 is JSON, but no text that can be signed; only an escape can spell it.
             json.dumps(value, ensure_ascii=False).encode()
@@ -127,3 +122,10 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _refuse_number(text: str) -> object:
     raise ValueError(text)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_unique,
+    parse_float=_refuse_number,
+    parse_constant=_refuse_number,
+)

@@ -52,8 +52,7 @@ STEP_NAMES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class StepTaken:
+class StepTaken(NamedTuple):
     """A step that did not fail.
 
     Attributes:
@@ -387,19 +386,19 @@ def _check_draws(record: roll_pb2.RollRecord, beta: bytes) -> int:
     for index, outcome in enumerate(record.outcomes):
         stream = Stream(beta, index)
         for place, draw in enumerate(outcome.draws):
-            where = f"outcomes[{index}].draws[{place}]"
             try:
                 face = stream.face(draw.sides)
             except RequestError as error:
+                where = f"outcomes[{index}].draws[{place}].sides"
                 raise VerificationError(
-                    Step.DRAWS, error.reason, error.message, field=f"{where}.sides", value=error.value
+                    Step.DRAWS, error.reason, error.message, field=where, value=error.value
                 ) from error
             if draw.face != face:
                 raise VerificationError(
                     Step.DRAWS,
                     "DRAW_DIFFERS",
                     f"the stream gives {face} on a d{draw.sides}",
-                    field=f"{where}.face",
+                    field=f"outcomes[{index}].draws[{place}].face",
                     value=str(draw.face),
                 )
         count += len(outcome.draws)
