@@ -194,7 +194,8 @@ def verification_by(
 
     # 8. The engine gives the same draws and outcomes; an answer's draws and decisions go on from its chain's.
     rolled, unjudged = _judge_outcomes(signed, bundle.chain, keys, saved, known)
-    yield take(Step.RULES, unjudged or f"{len(rolled)} outcomes recomputed", held=not unjudged)
+    recomputed = "1 outcome" if len(rolled) == 1 else f"{len(rolled)} outcomes"
+    yield take(Step.RULES, unjudged or f"{recomputed} recomputed", held=not unjudged)
 
     verified = Verified(
         steps=tuple(taken),

@@ -62,6 +62,39 @@ def test_a_worked_example_comes_out_as_its_page_says(run: Run, example: Example)
     assert int(place) == example.expect  # 64-bit integers are text in JSON
 
 
+@pytest.mark.parametrize(
+    ("faces", "tens", "units", "result"),
+    [
+        ("10,10", 0, 0, 100),
+        ("100", 0, 0, 100),
+        ("9,10", 90, 0, 90),
+        ("90", 90, 0, 90),
+        ("10,7", 0, 7, 7),
+        ("7", 0, 7, 7),
+        ("7,3", 70, 3, 73),
+        ("73", 70, 3, 73),
+        ("1", 0, 1, 1),
+    ],
+)
+def test_a_percentile_roll_is_two_faces_or_what_they_read(
+    run: Run, faces: str, tens: int, units: int, result: int
+) -> None:
+    """MSF High: a dt10 and a d10, "if the total comes up as 0, it is read as 100"."""
+    outcome = run("resolve", '{"msfHigh":{"percentileRoll":{}}}', "--faces", faces, "--json").json["outcome"]
+    roll = outcome["msfHigh"]["percentileRoll"]
+    assert (roll["tens"], roll["units"], roll["result"]) == (tens, units, result)
+    assert [draw["sides"] for draw in outcome["draws"]] == [10, 10]
+
+
+@pytest.mark.parametrize(
+    ("faces", "reason"),
+    [("101", "FACE_OUT_OF_RANGE"), ("0", "FACE_OUT_OF_RANGE"), ("90,0", "FACE_OUT_OF_RANGE"), ("", "FACES_MISSING")],
+)
+def test_other_percentile_faces_are_refused(run: Run, faces: str, reason: str) -> None:
+    answer = run("resolve", '{"msfHigh":{"percentileRoll":{}}}', "--faces", faces, "--json")
+    assert (answer.code, answer.json["error"]["code"]) == (1, reason)
+
+
 def test_it_says_plainly_that_nothing_was_rolled(run: Run) -> None:
     check = '{"notation":{"text":"4d6kh3"}}'
     done = run("resolve", check, "--faces", "5,4,3,2")

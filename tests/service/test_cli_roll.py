@@ -68,6 +68,34 @@ def test_a_receipt_may_cite_another(run: Run) -> None:
     assert answer["record"]["request"]["checks"][0]["cites"] == [cited]
 
 
+def test_a_value_from_another_receipt_is_judged_by_it(run: Run, service: ServiceProcess, tmp_path: Path) -> None:
+    guard, good, bad = (tmp_path / f"{name}.json" for name in ("guard", "good", "bad"))
+    run("roll", "--system", "crossroads", "skill-roll", "statistic=1", "--actor", "guard", "--save", guard)
+    judged = run("verify", guard, "--root", service.root_key, "--json").json["receipts"][0]
+    throw = judged["record"]["outcomes"][0]["crossroads"]["skillRoll"]["throw"]
+    value = int(throw["successValue"])
+    for path, claimed in ((good, value), (bad, -1 if value > 0 else 2)):
+        words = ("crossroads", "skill-roll", f"opposing_value.success_value={claimed}")
+        assert run("roll", "--system", *words, "--cite", judged["digest"], "--save", path).code == 0
+    done = run("verify", good, guard, "--root", service.root_key)
+    assert done.code == 0
+    assert f"cites {judged['digest']}" in done.out
+    assert "shown and verified\n" in done.out
+    done = run("verify", bad, guard, "--root", service.root_key, "--json")
+    assert (done.code, done.json["verified"]) == (1, False)
+    (citation,) = done.json["citations"]
+    assert (citation["bearing"], citation["field"]) == ("DIFFERS", "opposing_value.success_value")
+    assert "DOES NOT SAY what is taken from it" in run("verify", bad, guard, "--root", service.root_key).out
+    alone = run("verify", bad, "--root", service.root_key)
+    assert (alone.code, "not among the receipts shown" in alone.out) == (0, True)
+
+
+def test_a_system_is_named_in_any_spelling_and_its_only_roll_not_at_all(run: Run) -> None:
+    assert run("roll", "--system", "Fortune-Doom", "attribute=2").out.startswith("Fortune ")
+    command = ("roll", "--system", "MEIDLANDS", "attacker.pool=2", "defender.pool=1", "--json")
+    assert run(*command).json["record"]["request"]["checks"][0]["meidlands"]["opposedRoll"]["attacker"]["pool"] == 2
+
+
 def test_notation_may_begin_with_a_minus(run: Run) -> None:
     assert run("roll", "-2d6+1", "--label", "-x").out.startswith("-2d6+1: ")
 
@@ -216,6 +244,8 @@ def test_words_become_the_contracts_json() -> None:
         ["skill-roll", "=1"],
         ["skill-roll", "a..b=1"],
         ["skill-roll", "opposing_roll=1", "opposing_roll.name=x"],
+        ["skill-roll", "advantage=1", "advantage=1"],
+        ["group-roll", "members[0].name=x", "members[0].name=y"],
         ["skill-roll", "statistic[1000000].x=1"],
     ],
 )

@@ -58,6 +58,15 @@ def test_a_name_may_be_spelled_with_dashes(run: Run) -> None:
     assert run("systems", "fortune-doom").out == run("systems", "fortune_doom").out
 
 
+@pytest.mark.parametrize("name", ["CROSSROADS", "Crossroads", "D6 Dungeons", "d6dungeons", "Msf-High"])
+def test_the_case_of_a_name_does_not_matter(run: Run, name: str) -> None:
+    assert run("systems", name).code == 0
+
+
+def test_a_misspelled_system_is_answered_with_the_nearest(run: Run) -> None:
+    assert "hint: did you mean crossroads?" in run("systems", "crossroad").err
+
+
 def test_an_unknown_system_is_answered_with_those_there_are(run: Run) -> None:
     done = run("systems", "chess", "--json")
     assert done.code == 1

@@ -370,6 +370,20 @@ def draws(check: SkillRoll | GroupRoll | DamageStep) -> int:
     return _dice_count(check) + opponent
 
 
+def not_borne_out(
+    check: SkillRoll | GroupRoll | DamageStep, cited: Sequence[SkillOutcome | GroupOutcome | DamageOutcome]
+) -> str:
+    """Return the field that none of the cited outcomes bears out, or "".
+
+    An `OpposingValue` beside cited rolls is the Success Value of one of them, or the result of a group.
+    """
+    if not isinstance(check, SkillRoll) or not isinstance(check.opposition, OpposingValue):
+        return ""
+    said = {each.throw.success_value for each in cited if isinstance(each, SkillOutcome)}
+    said |= {each.result for each in cited if isinstance(each, GroupOutcome)}
+    return "" if check.opposition.success_value in said else "opposing_value.success_value"
+
+
 def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[SkillValue, SkillOutcome]:
     """Skill Rolls, Result, Opposing Roll, Peril Die."""
     opposition = check.opposition

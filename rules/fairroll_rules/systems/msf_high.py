@@ -318,6 +318,17 @@ def _percentile(dice: Dice) -> tuple[RollValue, PercentileOutcome]:
     return RollValue(result, -1), PercentileOutcome(rolled, tens, units, result)
 
 
+def faces_of(check: Check, numbers: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the faces that a person means: a percentile roll may be given as the one number that it reads, 1..100.
+
+    Two numbers are the faces of the dt10 and the d10 as they are drawn, 1..10 each, where 10 is the one labelled 0.
+    """
+    if isinstance(check, PercentileRoll) and len(numbers) == 1 and 1 <= numbers[0] <= 10 * PERCENTILE_SIDES:
+        tens, units = divmod(numbers[0] % 100, 10)
+        return tens or PERCENTILE_SIDES, units or PERCENTILE_SIDES
+    return numbers
+
+
 def _is_zero(outcome: PercentileOutcome) -> bool:
     return outcome.tens + outcome.units == 0
 

@@ -4,6 +4,7 @@ The words are looked up in the contract, so that a new system needs nothing here
 passed on as it stands: the service says what is wrong with it, once and for all callers.
 
     ROLL field=value ..     value: text, a number, true, JSON, or the short name of an enum value (`remove=lowest`)
+    field=value ..          of a system that has one roll only
     outer.inner=value       a field inside a field
     actors[0].name=Ann      a field of an item; items[]=.. is not needed: dice=5,4 fills a list
 """
@@ -17,6 +18,7 @@ from typing import Any
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
+from fairroll.cli.contract import system_named
 from fairroll.cli.enums import full_name
 from fairroll.errors import WrongUseError
 from fairroll.v1 import roll_pb2
@@ -31,15 +33,13 @@ def check_of(system: str, words: Sequence[str]) -> dict[str, Any]:
     Raises:
         WrongUseError: SYSTEM_UNKNOWN, ROLL_NOT_NAMED or FIELD_NOT_GIVEN; everything else is the service's to judge.
     """
-    name = system.replace("-", "_")
-    arm = roll_pb2.Check.DESCRIPTOR.oneofs_by_name["system"].fields
-    field = next((each for each in arm if each.name == name), None)
-    if field is None:
-        known = tuple(each.name for each in arm)
-        raise WrongUseError("SYSTEM_UNKNOWN", "there is no such system", field="--system", value=system, expected=known)
+    name = system_named(system, WrongUseError, "--system")
+    field = roll_pb2.Check.DESCRIPTOR.fields_by_name[name]
     rolls = _message(field).oneofs_by_name.get("roll")
     if rolls is None:  # a system with one roll only, whose name is left out
         return {name: _fields(words, field)}
+    if len(rolls.fields) == 1 and (not words or "=" in words[0]):
+        words = (rolls.fields[0].name, *words)  # the only one needs no name
     if not words or "=" in words[0]:
         raise WrongUseError(
             "ROLL_NOT_NAMED", "name the roll first", field=name, expected=tuple(each.name for each in rolls.fields)
@@ -70,6 +70,7 @@ def _put(place: dict[str, Any], outer: FieldDescriptor | None, steps: list[tuple
     message = None if outer is None else outer.message_type
     field = None if message is None else message.fields_by_name.get(name)
     if index is None and not rest:
+        _require(name not in place, name)
         place[name] = _value(text, field)
         return
     if index is None:
@@ -80,6 +81,7 @@ def _put(place: dict[str, Any], outer: FieldDescriptor | None, steps: list[tuple
         _require(isinstance(items, list) and int(index) < MAX_ITEMS, name)
         items.extend({} for _ in range(int(index) + 1 - len(items)))
         if not rest:
+            _require(items[int(index)] == {}, name)
             items[int(index)] = _one(text, field)
             return
         inner = items[int(index)]
@@ -89,7 +91,7 @@ def _put(place: dict[str, Any], outer: FieldDescriptor | None, steps: list[tuple
 
 def _require(fits: bool, name: str) -> None:  # noqa: FBT001  it is the one thing asked
     if not fits:
-        raise WrongUseError("FIELD_CONFLICT", "the field is given twice, in two ways", field=name)
+        raise WrongUseError("FIELD_CONFLICT", "the field is given twice", field=name)
 
 
 def _value(text: str, field: FieldDescriptor | None) -> Any:  # noqa: ANN401  any JSON value

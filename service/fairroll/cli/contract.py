@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from fairroll.cli.enums import short_names
 from fairroll.comments import comment_of
+from fairroll.errors import FairrollError
+from fairroll_rules.systems import systems
 
 _ASK = "ask"
 _TYPES = {
@@ -49,6 +52,26 @@ class Field:
     def is_policy(self) -> bool:
         """Whether it answers a decision in advance: then a person could also be asked."""
         return _ASK in self.choices
+
+
+def system_named(text: str, refusal: type[FairrollError], field: str) -> str:
+    """Return the system that a person names, whatever the case, dashes and spaces: `D6 Dungeons` is d6_dungeons.
+
+    Raises:
+        FairrollError: SYSTEM_UNKNOWN, of the type given, with those there are and the nearest as a hint.
+    """
+    known = {_letters(name): name for name in systems()}
+    wanted = _letters(text)
+    if wanted not in known:
+        near = [known[each] for each in get_close_matches(wanted, known, 1)]
+        hint = f"did you mean {near[0]}?" if near else ""
+        names = tuple(known.values())
+        raise refusal("SYSTEM_UNKNOWN", "there is no such system", field=field, value=text, expected=names, hint=hint)
+    return known[wanted]
+
+
+def _letters(name: str) -> str:
+    return "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def fields_of(message: Descriptor) -> tuple[Field, ...]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 
 from fairroll import json_codec
+from fairroll.cli.decided import decided_lines
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.parser import integers, words
 from fairroll.convert import check_path, read_check, request_error
@@ -15,6 +15,7 @@ from fairroll.v1 import roll_pb2
 from fairroll_rules.errors import RuleError
 from fairroll_rules.given import GivenFaces
 from fairroll_rules.resolve import Resolved, resolve
+from fairroll_rules.systems import system_of, systems
 
 NOTE = "Nothing was rolled: the faces were given on the command line. There is no proof and no receipt."
 
@@ -22,7 +23,8 @@ _EPILOG = """\
 examples:
   fairroll resolve '{"notation":{"text":"4d6kh3"}}' --faces 5,4,3,2
   fairroll resolve '{"crossroads":{"skillRoll":{"statistic":2}}}' --faces 5,4,3 --json
-`fairroll systems NAME` lists the fields of each roll. Faces are taken in the order of the draws."""
+`fairroll systems NAME` lists the fields of each roll. Faces are taken in the order of the draws; those of a percentile
+roll of MSF High are two d10, where 10 is the one labelled 0, or the one number that they read, 1..100."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -67,9 +69,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return EXIT_GOOD
     print_lines(text.plain.splitlines())
-    print_lines(
-        f"  decided {decision.kind}: {decision.option_id} ({_decided_by(decision)})" for decision in outcome.decisions
-    )
+    print_lines(f"  {line}" for line in decided_lines(outcome.decisions))
     print(NOTE)
     return EXIT_GOOD
 
@@ -81,8 +81,9 @@ def _parsed(text: bytes | str) -> object:
         raise WrongUseError(error.reason, f"CHECK is not JSON: {error.message}", value=error.value) from None
 
 
-def _resolve(check: object, faces: Iterable[int], answers: tuple[str, ...]) -> Resolved:
-    source = GivenFaces(faces)
+def _resolve(check: object, faces: tuple[int, ...], answers: tuple[str, ...]) -> Resolved:
+    meant = getattr(systems()[system_of(check)], "faces_of", None)
+    source = GivenFaces(faces if meant is None else meant(check, faces))
     try:
         resolved = resolve(check, source, answers)
         source.finish()
@@ -91,7 +92,3 @@ def _resolve(check: object, faces: Iterable[int], answers: tuple[str, ...]) -> R
         path = "" if error.field.startswith("faces") else check_path(check)
         raise request_error(error, path) from error
     return resolved
-
-
-def _decided_by(decision: roll_pb2.Decision) -> str:
-    return f"policy {decision.policy}" if decision.policy else "answered"

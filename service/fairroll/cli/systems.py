@@ -9,7 +9,7 @@ from typing import Any
 
 from google.protobuf.descriptor import Descriptor
 
-from fairroll.cli.contract import Field, fields_of
+from fairroll.cli.contract import Field, fields_of, system_named
 from fairroll.cli.output import EXIT_GOOD, print_json, print_lines
 from fairroll.comments import comment_of
 from fairroll.errors import RequestError
@@ -37,8 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """List the systems, or describe one."""
-    name = None if options.name is None else options.name.replace("-", "_")
-    shown = systems() if name is None else {name: _system(name)}
+    name = None if options.name is None else system_named(options.name, RequestError, "NAME")
+    shown = systems() if name is None else {name: systems()[name]}
     if options.json:
         print_json({"systems": [_value(name, system) for name, system in shown.items()]})
     elif name is None:
@@ -48,14 +48,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         print_lines(_lines(name, shown[name]))
     return EXIT_GOOD
-
-
-def _system(name: str) -> System:
-    system = systems().get(name)
-    if system is None:
-        known = tuple(systems())
-        raise RequestError("SYSTEM_UNKNOWN", "there is no such system", field="NAME", value=name, expected=known)
-    return system
 
 
 def _check(name: str) -> Descriptor:

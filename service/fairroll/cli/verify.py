@@ -145,7 +145,15 @@ def run(options: argparse.Namespace) -> int:
     elif len(reports) > 1:
         good = sum(report.exit_code == EXIT_GOOD for report in reports)
         print(f"\n{good} of {len(reports)} receipts verified")
-    return max(report.exit_code for report in reports)
+    return max(_cited(reports, options), *(report.exit_code for report in reports))
+
+
+def _cited(reports: Sequence[Report], options: argparse.Namespace) -> int:
+    """Report on what receipts cite of each other; the exit code is bad where a cited one says something else."""
+    found = verify_report.cited(reports)
+    if found and not options.json:
+        print_lines(["", *verify_report.citation_lines(found)])
+    return EXIT_NO if verify_report.differs(found) else EXIT_GOOD
 
 
 def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
@@ -169,7 +177,7 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
     else:
         print_lines([*verify_report.session_lines(reports, sessions), *verify_report.offer_lines(missing, unopened)])
     good = all(report.verified for report in sessions) and not missing and not unopened
-    return max([EXIT_GOOD if good else EXIT_NO, *(report.exit_code for report in reports)])
+    return max([EXIT_GOOD if good else EXIT_NO, _cited(reports, options), *(report.exit_code for report in reports)])
 
 
 def key_list_of(name: str) -> Envelope:

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairroll import json_codec
+from fairroll.cited import Bearing, Citation, citations
+from fairroll.cli.decided import decided_lines
 from fairroll.cli.output import EXIT_GOOD, error_value
 from fairroll.errors import FairrollError, RequestError, VerificationError
 from fairroll.key_list import KeyList
@@ -31,10 +33,39 @@ _WORDS = {
 
 def value(reports: Sequence[Report]) -> dict[str, Any]:
     """Return the reports as JSON: of each receipt what VerifyReceipt answers, and what only a command line knows."""
+    found = cited(reports)
     return {
-        "verified": all(report.exit_code == EXIT_GOOD for report in reports),
+        "verified": all(report.exit_code == EXIT_GOOD for report in reports) and not differs(found),
         "receipts": [_receipt(report) for report in reports],
+        "citations": [
+            {
+                "digest": each.digest,
+                "check": each.check,
+                "cited": each.cited,
+                "bearing": each.bearing.name,
+                "field": each.field,
+            }
+            for each in found
+        ],
     }
+
+
+def cited(reports: Sequence[Report]) -> list[Citation]:
+    """Return the citations among the receipts that were verified."""
+    return list(citations([report.verified for report in reports if report.verified is not None]))
+
+
+def differs(found: Sequence[Citation]) -> bool:
+    """Whether a cited receipt does not say what is taken from it."""
+    return any(each.bearing is Bearing.DIFFERS for each in found)
+
+
+def citation_lines(found: Sequence[Citation]) -> Iterable[str]:
+    """Return the citations for people."""
+    for each in found:
+        field = f" ({each.field})" if each.field else ""
+        yield f"cites {each.cited}"
+        yield f"  by check {each.check + 1} of {each.digest}: {each.bearing.value}{field}"
 
 
 def session_value(
@@ -120,6 +151,7 @@ def _verified_lines(verified: Verified) -> Iterable[str]:
         yield f"    dice  {_dice(outcome.draws)}"
         if index < len(texts):
             yield from (f"    {line}" for line in texts[index].plain.splitlines())
+        yield from (f"      {line}" for line in decided_lines(outcome.decisions))
 
 
 def _dice(draws: Iterable[roll_pb2.Draw]) -> str:
