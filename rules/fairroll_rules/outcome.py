@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -47,24 +48,32 @@ class Text:
 
     def markdown(self) -> str:
         """Return the line in bold and the steps as a numbered list, with Markdown's own signs escaped."""
-        numbered = (f"{number}. {escape(step)}" for number, step in enumerate(self.steps, 1))
-        return "\n".join((f"**{escape(self.line)}**", "", *numbered)).rstrip()
+        line, *steps = _escaped((self.line, *self.steps))
+        numbered = (f"{number}. {step}" for number, step in enumerate(steps, 1))
+        return "\n".join((f"**{line}**", "", *numbered)).rstrip()
 
 
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
-_MARKDOWN_SIGNS = str.maketrans({sign: f"\\{sign}" for sign in "\\`*_{}[]<>#|~!&"})
+_MARKDOWN_SIGNS = r"\`*_{}[]<>#|~!&"
+"""The backslash first, since it escapes the others."""
 _MARKDOWN_SIGN = re.compile(r"[\\`*_{}\[\]<>#|~!&]")
-_LIST_MARK = re.compile(r"^(\d*)([-+.)])(?=\s|$)")
+_LIST_MARK = re.compile(r"^([0-9]*)([-+.)])(?=\s|$)")
+_LIST_STARTS = frozenset("0123456789-+.)")
 
 
 def escape(text: str) -> str:
     """Return text on one line in which no sign has a meaning in Markdown."""
-    line = one_line(text).strip()
-    if _MARKDOWN_SIGN.search(line):  # looking first is three times cheaper than translating, and most lines have none
-        line = line.translate(_MARKDOWN_SIGNS)
-    if mark := _LIST_MARK.match(line):  # looking is cheaper than replacing here too
-        line = f"{mark[1]}\\{line[mark.start(2) :]}"
+    (line,) = _escaped((text,))
     return line
+
+
+def _escaped(texts: Iterable[str]) -> list[str]:
+    """Return each text escaped: all at once, and looking before changing, since most have few signs or none."""
+    lines = "\n".join([one_line(text).strip() for text in texts])
+    if _MARKDOWN_SIGN.search(lines):
+        for sign in _MARKDOWN_SIGNS:
+            lines = lines.replace(sign, f"\\{sign}")
+    return [_LIST_MARK.sub(r"\1\\\2", line) if line[:1] in _LIST_STARTS else line for line in lines.split("\n")]
 
 
 def one_line(text: str) -> str:
