@@ -6,8 +6,9 @@ The checks come from one seed check of each roll, made here from the dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from fractions import Fraction
 from itertools import cycle
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, ClassVar, NamedTuple, get_args, get_type_hints
 
 import pytest
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -18,6 +19,9 @@ from fairroll.errors import RequestError
 from fairroll.replay import outcome_message, resolve_check, text_message
 from fairroll.systems_info import check_schema, outcome_schema
 from fairroll.v1 import roll_pb2
+from fairroll_rules.dice import DrawnDice, Face
+from fairroll_rules.given import GivenFaces
+from fairroll_rules.odds import distribution
 from fairroll_rules.outcome import Die
 from fairroll_rules.resolve import Resolved, resolve
 from fairroll_rules.systems import systems
@@ -262,6 +266,46 @@ def test_a_check_without_a_roll_is_refused_by_its_path(name: str) -> None:
     with pytest.raises(RequestError) as refused:
         read_check(message)
     assert refused.value.field.startswith(f"{name}.")
+
+
+# Pools and odds
+
+
+class PoolNoting(DrawnDice):
+    """Dice that note which draws fell as one pool."""
+
+    pools: ClassVar[list[range]] = []
+
+    def pool(self, count: int, sides: int) -> tuple[Face, ...]:
+        self.pools.append(range(len(self.log), len(self.log) + count))
+        return super().pool(count, sides)
+
+
+@pytest.mark.parametrize("sample", CHECKS)
+@pytest.mark.parametrize("index", range(5))
+def test_permuting_a_pool_changes_no_value(sample: Sample, index: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever is drawn after the pool is drawn again as it was."""
+    monkeypatch.setattr("fairroll_rules.resolve.DrawnDice", PoolNoting)
+    PoolNoting.pools.clear()
+    check, first = rolled(sample, index)
+    faces = [draw.face for draw in first.draws]
+    for pool in [pool for pool in PoolNoting.pools if len(pool) > 1]:
+        turned = [*faces[: pool.start], *reversed(faces[pool.start : pool.stop]), *faces[pool.stop :]]
+        source = GivenFaces(turned)
+        again = resolve(check, source)
+        source.finish()
+        assert again.value == first.value
+
+
+# Nine dice and more, by the thousands of paths each, are more than a test has time for.
+WITH_ODDS = [each for each in CHECKS if str(each.id) not in ("notation-NotationCheck-2", "meidlands-OpposedRoll-17")]
+
+
+@pytest.mark.parametrize("sample", WITH_ODDS)
+def test_odds_and_lost_weight_sum_to_one(sample: Sample) -> None:
+    odds = distribution(systems()[sample.name].resolve, read_check(sample.message()), budget=5_000_000)
+    assert sum(odds.weights.values()) + odds.lost == 1
+    assert odds.lost < Fraction(1, 10**9)
 
 
 # Schemas

@@ -141,6 +141,12 @@ def test_whole_distribution_equals_the_twin(
     assert {tuple(value)[:4]: weight for value, weight in odds.weights.items()} == expected
 
 
+def test_odds_of_all_options_stay_cheap() -> None:
+    # In paths, not in seconds: about 10 us each, whatever else the machine does.
+    check = ResolutionRoll(2, -1, (3,), (-2,), push=True, condition=True, fear=True, hope=True, success_threshold=13)
+    assert sum(distribution(fortune_doom.resolve, check, budget=10_000).weights.values()) == 1
+
+
 def test_push_gives_advantage_for_one_harm() -> None:
     resolved, outcome = roll(ResolutionRoll(push=True), [4, 9, 7])
     assert (outcome.advantage, outcome.harm, outcome.fortune, outcome.final_result) == (True, 1, 7, 16)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import combinations_with_replacement, product
@@ -166,10 +167,33 @@ def noted(source: Callable[[int], int], faces: list[int]) -> Callable[[int], int
     return face
 
 
+LONG = bool(os.environ.get("FAIRROLL_LONG"))
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(
+    "check",
+    [
+        OpposedRoll(bonus(2, 1), bonus(2, 0), uses_critical_dice=True),
+        OpposedRoll(bonus(2, 0), bonus(2, 1), uses_critical_dice=True),
+        OpposedRoll(bonus(2, -1), bonus(2, 0), damage="A/12", armour="L2/4"),
+    ]
+    if LONG
+    else [OpposedRoll(bonus(1, 1), bonus(1, 1), uses_critical_dice=True)],
+    ids=str,
+)
+def test_whole_rule_with_critical_dice_and_rerolls_equals_the_twin(check: OpposedRoll) -> None:
+    """Two against two takes minutes each, and runs with `make fuzz`."""
+    assert_odds_equal_the_twin(check)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100 if LONG else 6))
 def test_random_rolls_of_random_checks_equal_the_twin_on_the_same_faces(seed: int) -> None:
-    """Any pools, modifiers, exchanges, policies, damage and armour: same faces asked for, same value."""
+    """Any pools, modifiers, exchanges, policies, damage and armour: same faces asked for, same value.
+
+    A million rolls with `make fuzz`, 60,000 otherwise.
+    """
     chance = Random(seed)
     source = random_faces(chance.randrange)
     for _ in range(2_000):
