@@ -111,6 +111,19 @@ def test_it_says_plainly_that_nothing_was_rolled(run: Run) -> None:
     assert answer["text"]["line"] in done.out
 
 
+@pytest.mark.parametrize("policy", ["lowest", "LOWEST", "CHANGE_POLICY_LOWEST"])
+def test_a_choice_may_stand_under_its_short_name(run: Run, policy: str) -> None:
+    member = {"name": "Ann", "change": policy}
+    check = {"crossroads": {"groupRoll": {"mode": "all-together", "members": [member]}}}
+    done = run("resolve", json.dumps(check), "--faces", "4,3,3,6", "--json")
+    assert done.json["outcome"]["decisions"][0]["optionId"] == "REROLL_3"
+
+
+def test_a_short_name_that_is_none_is_refused(run: Run) -> None:
+    check = '{"crossroads":{"skillRoll":{"change":"sometimes"}}}'
+    assert run("resolve", check, "--faces", "4,3,3", "--json").json["error"]["code"] == "ENUM_UNKNOWN"
+
+
 def test_given_answers_stand_in_the_outcome_as_a_persons(run: Run) -> None:
     check = '{"d6Dungeons":{"skillRoll":{"difficulty":5,"skill":2,"ones":"ONES_POLICY_ASK"}}}'
     done = run("resolve", check, "--faces", "4,1", "--answers", "GIVE", "--json")

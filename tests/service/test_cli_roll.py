@@ -90,6 +90,12 @@ def test_a_value_from_another_receipt_is_judged_by_it(run: Run, service: Service
     assert (alone.code, "not among the receipts shown" in alone.out) == (0, True)
 
 
+def test_a_check_as_json_may_hold_short_names(run: Run) -> None:
+    check = '{"d6_dungeons":{"skill_roll":{"difficulty":5,"skill":2,"ones":"save"}}}'
+    asked = run("roll", "--check", check, "--json").json["record"]["request"]["checks"][0]
+    assert asked["d6Dungeons"]["skillRoll"]["ones"] == "ONES_POLICY_SAVE"
+
+
 def test_a_system_is_named_in_any_spelling_and_its_only_roll_not_at_all(run: Run) -> None:
     assert run("roll", "--system", "Fortune-Doom", "attribute=2").out.startswith("Fortune ")
     command = ("roll", "--system", "MEIDLANDS", "attacker.pool=2", "defender.pool=1", "--json")

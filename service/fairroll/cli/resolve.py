@@ -6,6 +6,7 @@ import argparse
 
 from fairroll import json_codec
 from fairroll.cli.decided import decided_lines
+from fairroll.cli.enums import with_full_names
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.parser import integers, words
 from fairroll.convert import check_path, read_check, request_error
@@ -23,8 +24,9 @@ _EPILOG = """\
 examples:
   fairroll resolve '{"notation":{"text":"4d6kh3"}}' --faces 5,4,3,2
   fairroll resolve '{"crossroads":{"skillRoll":{"statistic":2}}}' --faces 5,4,3 --json
-`fairroll systems NAME` lists the fields of each roll. Faces are taken in the order of the draws; those of a percentile
-roll of MSF High are two d10, where 10 is the one labelled 0, or the one number that they read, 1..100."""
+`fairroll systems NAME` lists the fields of each roll; choices may stand under their short names.
+Faces are taken in the order of the draws. Those of a percentile roll of MSF High are two d10, where 10 is the one
+labelled 0, or the one number that they read, 1..100."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Resolve and print."""
-    message = json_codec.from_value(roll_pb2.Check, _parsed(read_file("-") if options.check == "-" else options.check))
+    given = _parsed(read_file("-") if options.check == "-" else options.check)
+    message = json_codec.from_value(roll_pb2.Check, with_full_names(given, roll_pb2.Check.DESCRIPTOR))
     try:
         check = read_check(message)
         resolved = _resolve(check, options.faces, options.answers)

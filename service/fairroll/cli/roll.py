@@ -14,6 +14,7 @@ from fairroll import files, json_codec
 from fairroll.bundle import format_bundle, parse_bundle
 from fairroll.cli.answering import answer_request, ask, notes, set_policies_to_ask, waiting
 from fairroll.cli.check_words import check_of
+from fairroll.cli.enums import with_full_names
 from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.receipts import parse_receipt
@@ -267,4 +268,5 @@ def _parsed(text: str) -> dict[str, Any]:
         value = None
     if not isinstance(value, dict):
         raise WrongUseError("JSON_UNREADABLE", "a check is a JSON object", field="--check")
-    return value
+    named: dict[str, Any] = with_full_names(value, roll_pb2.Check.DESCRIPTOR)
+    return named
