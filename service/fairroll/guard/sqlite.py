@@ -16,7 +16,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
-from fairroll.guard.claims import TOMBSTONE, Claim, Row, judge, unreachable, used
+from fairroll.guard.claims import Claim, Row, judge, unreachable, used
 from fairroll.v1 import roll_pb2
 
 BUSY_SECONDS = 5.0
@@ -50,10 +50,16 @@ ROW_AT = "SELECT seq, request_digest, receipt_digest, closes FROM fairroll_seqs 
 ANSWER_TO = (
     "SELECT seq, request_digest, receipt_digest, closes FROM fairroll_seqs WHERE session_id = ? AND parent_seq = ?"
 )
-INSERT = (
-    "INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, receipt_digest, parent_seq, closes)"
-    " VALUES (?, ?, ?, ?, ?, ?, ?)"
-)
+CLAIM = """
+INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, parent_seq, closes)
+SELECT :session_id, :seq, :request_digest, :engines, :parent_seq, :closes
+WHERE (:seq = 0 OR EXISTS (
+    SELECT 1 FROM fairroll_seqs WHERE session_id = :session_id AND seq = :seq - 1 AND NOT closes))
+  AND NOT EXISTS (SELECT 1 FROM fairroll_seqs WHERE session_id = :session_id AND seq = -1)
+ON CONFLICT DO NOTHING
+"""
+"""Writes the row where nothing stands in its way; one statement, since each waits anew for the interpreter."""
+BURY = "INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, closes) VALUES (?, -1, x'', '', 1)"
 STAND = (
     "UPDATE fairroll_seqs SET receipt_digest = ?, engines = ?"
     " WHERE session_id = ? AND seq = ? AND receipt_digest IS NULL"
@@ -227,19 +233,39 @@ def _settle(answers: list[_Answer]) -> None:
 
 
 def _claim(connection: sqlite3.Connection, claim: Claim) -> bytes | None:
+    if claim.chain:  # its receipts are to stand, which the statement does not look at
+        free, standing = judge(claim, *_read(connection, claim))
+        if not free:
+            return standing
+    if connection.execute(CLAIM, _values(claim)).rowcount:
+        return None
+    free, standing = judge(claim, *_read(connection, claim))
+    if free:
+        raise sqlite3.DatabaseError("a claim was not written, though nothing stands in its way")
+    return standing
+
+
+def _values(claim: Claim) -> dict[str, bytes | int | str | None]:
+    return {
+        "session_id": claim.session_id,
+        "seq": claim.seq,
+        "request_digest": claim.request_digest,
+        "engines": claim.engines,
+        "parent_seq": claim.parent_seq,
+        "closes": claim.closes,
+    }
+
+
+def _read(connection: sqlite3.Connection, claim: Claim) -> tuple[dict[int, Row], Row | None]:
+    """Return what stands at the seqs that decide about a claim, and what answers the same parent."""
     rows: dict[int, Row] = {}
     for seq in claim.looked_up:
         if found := connection.execute(ROW_AT, (claim.session_id, seq)).fetchone():
             rows[seq] = _row(found)
-    answer = None
-    if claim.parent_seq is not None:
-        found = connection.execute(ANSWER_TO, (claim.session_id, claim.parent_seq)).fetchone()
-        answer = _row(found) if found else None
-    free, standing = judge(claim, rows, answer)
-    if free:
-        values = (claim.session_id, claim.seq, claim.request_digest, claim.engines, None)
-        connection.execute(INSERT, (*values, claim.parent_seq, claim.closes))
-    return standing
+    if claim.parent_seq is None:
+        return rows, None
+    found = connection.execute(ANSWER_TO, (claim.session_id, claim.parent_seq)).fetchone()
+    return rows, _row(found) if found else None
 
 
 def _stand(connection: sqlite3.Connection, claim: Claim, receipt_digest: bytes) -> bytes:
@@ -268,7 +294,7 @@ def _retain(connection: sqlite3.Connection, sessions: Sequence[bytes], idle_seco
         (idle,) = connection.execute(STILL_IDLE, (idle_seconds, session_id)).fetchone()
         if idle:
             connection.execute("DELETE FROM fairroll_seqs WHERE session_id = ?", (session_id,))
-            connection.execute(INSERT, (session_id, TOMBSTONE, b"", "", None, None, True))
+            connection.execute(BURY, (session_id,))
             closed += 1
     return closed
 
