@@ -6,7 +6,7 @@ one core's fifth, and the servers one core and a third.
 """
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from itertools import count
@@ -15,7 +15,7 @@ from statistics import median
 
 from bench import servers
 from bench.generators import ROLL, STREAM_ROLLS, Load, framed, missing
-from bench.measure import Row, cpu
+from bench.measure import Round, Row, cpu
 from fairroll import ecvrf, json_codec, signer
 from fairroll.keys import init_keys, load_keys
 from fairroll.roll import Roller
@@ -73,18 +73,9 @@ def rows(rounds: int) -> list[Row]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         scenarios, answer = _scenarios(stack, folder)
         prove_sign = cpu(prove_and_sign(len(answer.envelope.payload)), 300)
-        taken: list[float] = []
-        for number in range(rounds + 1):
-            for scenario in scenarios.values():
-                scenario.round()
-            taken.append(prove_sign())
-            if number == 0:  # to warm every cache
-                taken.clear()
-                for scenario in scenarios.values():
-                    scenario.costs_us.clear()
-                    scenario.rates.clear()
-        bare = median(taken) * 1e6
-        print(_table(scenarios, bare, folder / "latencies"))
+        bare = measure(scenarios, rounds, prove_sign)
+        line = ("(b) prove and sign alone", f"{bare:.0f}", "", "", "")
+        print(costs_table(scenarios, LATENCY_SECONDS, folder / "latencies", line))
     costs = {letter: scenario.us for letter, scenario in scenarios.items()}
     roll = costs["c"]
     return [
@@ -97,8 +88,23 @@ def rows(rounds: int) -> list[Row]:
     ]
 
 
+def measure(scenarios: Mapping[str, Scenario], rounds: int, beside: Round = lambda: 0.0) -> float:
+    """Send what the scenarios send, in turns; return the median of what was timed beside them, in microseconds."""
+    taken: list[float] = []
+    for number in range(rounds + 1):
+        for scenario in scenarios.values():
+            scenario.round()
+        taken.append(beside())
+        if number == 0:  # to warm every cache
+            taken.clear()
+            for scenario in scenarios.values():
+                scenario.costs_us.clear()
+                scenario.rates.clear()
+    return median(taken) * 1e6
+
+
 def _scenarios(stack: ExitStack, folder: Path) -> tuple[dict[str, Scenario], RollResponse]:
-    one, hundred = _request(1), _request(CHECKS)
+    one, hundred = one_roll(1), one_roll(CHECKS)
     items = [StreamRollsRequest(item_id=str(number), request=one).SerializeToString() for number in range(ITEMS)]
     init_keys(folder / "keys", "localhost/v1", development=True)
     answer = Roller(load_keys(folder / "keys")).roll(one, "local")
@@ -135,7 +141,8 @@ def _scenarios(stack: ExitStack, folder: Path) -> tuple[dict[str, Scenario], Rol
     return scenarios, answer
 
 
-def _request(checks: int) -> RollRequest:
+def one_roll(checks: int) -> RollRequest:
+    """A roll of so many times 4d6kh3, each time that it is sent a session of its own."""
     return RollRequest(checks=[Check(notation=NotationCheck(text="4d6kh3"))] * checks)
 
 
@@ -156,14 +163,15 @@ def _alphas() -> Iterator[bytes]:
     return (b"fairroll/v1/alpha\x00" + bytes(32) + number.to_bytes(8, "big") + bytes(32) for number in count())
 
 
-def _table(scenarios: dict[str, Scenario], prove_sign_us: float, log: Path) -> str:
-    lines = [("", "CPU us", "highest rate /s", "p50 ms", "p99 ms")]
+def costs_table(scenarios: Mapping[str, Scenario], seconds: int, log: Path, *more: tuple[str, ...]) -> str:
+    """Measure latencies for so many seconds each, and return everything as text; `more` goes below the first line."""
+    lines: list[tuple[str, ...]] = [("", "CPU us", "highest rate /s", "p50 ms", "p99 ms")]
     for scenario in scenarios.values():
         rate = median(scenario.rates)
         calls = rate / scenario.parts
-        p50, p99 = scenario.load.latencies(scenario.server.address, calls / 2, LATENCY_SECONDS, log)
+        p50, p99 = scenario.load.latencies(scenario.server.address, calls / 2, seconds, log)
         lines.append((scenario.name, f"{scenario.us:.0f}", f"{rate:.0f}", f"{p50:.2f}", f"{p99:.2f}"))
-    lines.insert(2, ("(b) prove and sign alone", f"{prove_sign_us:.0f}", "", "", ""))
+    lines[2:2] = more
     widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
     text = "\n".join(
         "  ".join(f"{cell:{'>' if column else '<'}{widths[column]}}" for column, cell in enumerate(line))

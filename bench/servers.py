@@ -45,13 +45,14 @@ def echo(kind: str, size: int) -> Iterator[Server]:
 
 
 @contextmanager
-def fairroll(folder: Path) -> Iterator[tuple[Server, Server]]:
+def fairroll(folder: Path, guard: str = "none") -> Iterator[tuple[Server, Server]]:
     """Run the service, with metrics and a JSON line a call; give it as its gRPC and its REST server."""
-    log = folder / "log"
+    log = folder / f"log-{time.monotonic_ns()}"
     environment = {
         **os.environ,
         **{f"FAIRROLL_{name}_ADDRESS": "127.0.0.1:0" for name in ("GRPC", "REST", "ADMIN")},
         "FAIRROLL_KEYS": str(folder / "keys"),
+        "FAIRROLL_GUARD": guard,
         "FAIRROLL_LOG_FORMAT": "json",
         "FAIRROLL_DRAIN_SECONDS": "0",
     }
