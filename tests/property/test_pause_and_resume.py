@@ -22,7 +22,7 @@ from fairroll_rules.systems import fortune_doom as fd
 from fairroll_rules.systems import meidlands as md
 from fairroll_rules.systems import system_of, systems
 
-ROLLS = 1000
+ROLLS = 2000
 Path = tuple[int, ...]
 
 
@@ -109,6 +109,15 @@ def tie(random_: random.Random) -> fd.ResolutionRoll:
 
 
 CHECKS: tuple[Callable[[random.Random], Any], ...] = (skill, group, opposed, ones, tie)
+CROSSROADS = {"REMOVE", "CHANGE", "ZERO_RESULT", "GREAT_SUCCESS"}
+KINDS = {
+    "skill": CROSSROADS,
+    "group": CROSSROADS,
+    "opposed": {"REROLL", "PENALTY", "PICK"},
+    "ones": {"ONES"},
+    "tie": {"TIE"},
+}
+"""Every kind of decision that the rules have; each is to be met."""
 
 
 def play(check: object, random_: random.Random) -> tuple[Replay, list[Resolved], list[dict[str, str]]]:
@@ -139,11 +148,12 @@ def placed(value: Any, places: list[tuple[Path, int]]) -> Any:  # noqa: ANN401  
 @pytest.mark.parametrize("make", CHECKS, ids=lambda make: make.__name__)
 def test_pausing_and_resuming_gives_what_answers_given_at_once_give(make: Callable[[random.Random], Any]) -> None:
     random_ = random.Random(f"pause {make.__name__}")
-    stops = 0
+    stops, kinds = 0, set()
     for _ in range(ROLLS):
         check = make(random_)
         roll, segments, _ = play(check, random_)
         stops += len(segments) > 1
+        kinds |= {each.question.kind for segment in segments for each in segment.pending}
         end = segments[-1]
 
         faces: dict[Path, list[int]] = {}
@@ -161,6 +171,7 @@ def test_pausing_and_resuming_gives_what_answers_given_at_once_give(make: Callab
         assert [(each.id, each.option) for each in given.log] == [(each.id, each.option) for each in end.decisions]
         assert end.earlier + end.draws == roll.draws
     assert stops > ROLLS // 50
+    assert kinds == KINDS[make.__name__]
 
 
 @pytest.mark.parametrize("make", CHECKS, ids=lambda make: make.__name__)
