@@ -6,7 +6,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -115,17 +115,19 @@ def run_service(folder: Path, **settings: str) -> subprocess.CompletedProcess[st
     )
 
 
-def start_service(folder: Path, **settings: str) -> ServiceProcess:
+def start_service(folder: Path, *, under: Sequence[str] = (), **settings: str) -> ServiceProcess:
     """Start a service and wait until it is ready.
 
     Args:
         folder: an empty folder for its keys and its log.
+        under: a command that becomes the one that is given to it, after what it does first.
         settings: FAIRROLL_ settings by the lower-case rest of their names.
     """
     log = folder / f"service-{time.monotonic_ns()}.log"
     variables = environment(folder, **settings)
     with log.open("wb") as stderr:
-        process = subprocess.Popen([sys.executable, "-m", "fairroll.main"], env=variables, cwd=folder, stderr=stderr)
+        command = [*under, sys.executable, "-m", "fairroll.main"]
+        process = subprocess.Popen(command, env=variables, cwd=folder, stderr=stderr)
     latest = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < latest:
         for line in read_lines(log):

@@ -1,7 +1,9 @@
 """Faults that a guarded service survives, each real: a killed process, a stopped database, a full disk."""
 
 import resource
+import shutil
 import signal
+import subprocess
 import threading
 import time
 import urllib.error
@@ -286,22 +288,61 @@ def test_a_service_that_starts_without_its_guard_is_not_serving_until_it_is_ther
         assert readiness(service) == (200, "ready")
 
 
-def test_a_full_disk_refuses_rolls_and_proves_nothing_until_there_is_room(tmp_path: Path) -> None:
-    """A limit on the size of files fails the guard's writes as a full disk does."""
-    path = tmp_path / "guard.db"
-    with start_service(tmp_path, guard=f"sqlite:{path}") as service, service.stub() as stub:
+def refuse_until_there_is_room(service: ServiceProcess, fill: Callable[[], None], empty: Callable[[], None]) -> None:
+    with service.stub() as stub:
         player = Player(0)
         enough = time.monotonic() + 0.5
         player.play(stub, lambda: time.monotonic() > enough)
-        _, most = resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE)
-        resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (1024, most))
+        fill()
+        player.play(stub, lambda: len(player.refused) > 0, go_on=True)  # what is in the file already has room for some
         request = player.request()
         with pytest.raises(grpc.RpcError) as refused:
             stub.Roll(request, timeout=10)
         refusal = refusal_of(refused.value)
         assert (refusal.code, refusal.info.reason) == (grpc.StatusCode.UNAVAILABLE, "GUARD_UNREACHABLE")
-        until(lambda: readiness(service) == (503, "guard unreachable"))
-        resource.prlimit(service.process.pid, resource.RLIMIT_FSIZE, (most, most))
+        assert set(player.refused) == {"GUARD_UNREACHABLE"}
+        empty()
         until(lambda: readiness(service) == (200, "ready"))
         player.asked.append((request, stub.Roll(request, timeout=10)))
         ask_all_again(service, [player])
+
+
+def test_a_limit_on_the_size_of_files_refuses_rolls_until_it_is_lifted(tmp_path: Path) -> None:
+    with start_service(tmp_path, guard=f"sqlite:{tmp_path / 'guard.db'}") as service:
+        pid = service.process.pid
+        _, most = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+
+        def fill() -> None:
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (1024, most))
+
+        def empty() -> None:
+            until(lambda: readiness(service) == (503, "guard unreachable"))
+            resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+
+        refuse_until_there_is_room(service, fill, empty)
+
+
+def own_mounts() -> list[str]:
+    """What gives a process mounts of its own; nothing where this machine lets nobody have them."""
+    for words in (["unshare", "--mount"], ["unshare", "--user", "--map-root-user", "--mount"]):
+        mounting = [*words, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/mnt"]
+        if shutil.which("unshare") and subprocess.run(mounting, capture_output=True, check=False).returncode == 0:
+            return words
+    return []
+
+
+@pytest.mark.parametrize("unshare", [words] if (words := own_mounts()) else [])
+def test_a_full_disk_refuses_rolls_until_there_is_room(tmp_path: Path, unshare: list[str]) -> None:
+    """A file system of 16 MiB that only the service sees, and another file that takes all the rest of it."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounting = 'mount -t tmpfs -o size=16m tmpfs "$0" && exec "$@"'
+    guard = f"sqlite:{disk / 'guard.db'}"
+    with start_service(tmp_path, under=[*unshare, "sh", "-c", mounting, str(disk)], guard=guard) as service:
+        other = Path(f"/proc/{service.process.pid}/root{disk}/other")
+
+        def fill() -> None:
+            with pytest.raises(OSError, match="No space left"):
+                other.write_bytes(bytes(16 * 1024 * 1024))
+
+        refuse_until_there_is_room(service, fill, other.unlink)
