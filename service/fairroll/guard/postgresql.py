@@ -20,7 +20,8 @@ from fairroll.v1 import roll_pb2
 
 CALL_SECONDS = 5.0
 """After so long a call that has not come back is given up."""
-MAX_CONNECTIONS = 8
+MAX_CONNECTIONS = 16
+"""Of one replica. Commits wait for the disk together, so that more of them at once are answered sooner."""
 MAX_TRIES = 5
 MIGRATION_LOCK = 0x66616972726F6C6C
 """`fairroll` as a number: replicas that start together migrate one after another."""
