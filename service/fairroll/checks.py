@@ -45,6 +45,20 @@ def read_checks(request: roll_pb2.RollRequest, *, in_session: bool = True) -> li
     return checks
 
 
+def read_check_alone(message: roll_pb2.Check, path: str) -> Any:  # noqa: ANN401  each system has its own types
+    """Return a check that is not rolled, held to what a roll of it alone is held to.
+
+    Raises:
+        RequestError: it is refused; the field's path begins with `path`.
+    """
+    try:
+        (check,) = read_checks(roll_pb2.RollRequest(checks=[message]))
+    except RequestError as error:
+        error.field = path + error.field.removeprefix("checks").removeprefix("[0]")
+        raise
+    return check
+
+
 def require_limit(limit: str, value: int, maximum: int, field: str) -> None:
     """Refuse a number above a limit of GetLimits.
 

@@ -20,9 +20,12 @@ from fairroll.errors import FairrollError, RequestError, ServiceError
 from fairroll.guard import guarded
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
+from fairroll.odds.desk import OddsDesk
+from fairroll.odds.worker import PROTO
 from fairroll.reasons import Code
 from fairroll.sealed import sealing
 from fairroll.stream_items import answer_item
+from fairroll.v1.odds_pb2 import GetOddsRequest
 from fairroll.v1.roll_pb2 import RollRequest
 from fairroll.v1.service_pb2 import (
     DESCRIPTOR,
@@ -66,17 +69,27 @@ class GrpcDoor(grpc.GenericRpcHandler):
         streams_end: when streams are asked to go elsewhere, in the loop's time; None until the process drains.
     """
 
-    def __init__(self, roller: Roller, metrics: Metrics, callers: Callers, guard: Guard | None = None) -> None:
-        """Call `roller` for `callers` under `guard`, if there is one; count with `metrics`."""
+    def __init__(
+        self,
+        roller: Roller,
+        metrics: Metrics,
+        callers: Callers,
+        guard: Guard | None = None,
+        *,
+        odds: OddsDesk | None = None,
+    ) -> None:
+        """Call `roller` for `callers` under `guard`, if there is one; count with `metrics`; ask `odds` for odds."""
         self.streams_end: float | None = None
         self._roll = guarded(roller, guard)
         self._metrics = metrics
         self._callers = callers
+        self._odds = odds if odds is not None else OddsDesk()
         unary = {
             "Roll": self._unary("Roll", RollRequest, self._roll),
             "SealRoll": self._unary("SealRoll", SealRollRequest, sealing(self._roll)),
             "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _known(roller.verify_receipt)),
             "VerifySession": self._unary("VerifySession", VerifySessionRequest, _aside(roller.verify_session)),
+            "GetOdds": self._answered("GetOdds", self._get_odds),
             "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, _known(roller.parse_notation)),
             "ListSystems": self._public("ListSystems", ListSystemsRequest, roller.list_systems),
             "GetLimits": self._public("GetLimits", GetLimitsRequest, roller.get_limits),
@@ -152,6 +165,13 @@ class GrpcDoor(grpc.GenericRpcHandler):
             return await context.abort(_CODES[status.code], status.message, details)
 
         return handle
+
+    async def _get_odds(self, body: bytes, context: Context) -> bytes:
+        """Answer from what is known, or by a process that is ended when the deadline passes."""
+        _refuse_late(context)
+        self._tenant(context)
+        remaining: float | None = context.time_remaining()
+        return await self._odds.ask(PROTO, decode(GetOddsRequest, body), remaining)
 
     async def _stream_rolls(self, _requests: object, context: Context) -> None:
         """Answer items one after another: in order by nature, and a client that does not read is not read from."""

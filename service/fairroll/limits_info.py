@@ -16,6 +16,8 @@ from fairroll import (
     stream_items,
     verify_call,
 )
+from fairroll.odds import answer as odds
+from fairroll.odds import chances, estimates
 from fairroll.v1 import service_pb2
 from fairroll_rules import limits
 from fairroll_rules.notation import limits as notation
@@ -71,6 +73,12 @@ LIMITS: dict[str, tuple[int, str]] = {
     "total": (notation.MAX_TOTAL, "The highest total of one notation."),
     "variables": (notation.MAX_VARIABLES, "Variables of one notation."),
     "variable_bytes": (limits.MAX_NAME_BYTES, f"{_NAME}a variable's name; at least 1."),
+    # Odds of one check.
+    "odds_work": (chances.MAX_WORK, "Work for exact odds, in paths of the rules; what is beyond it is simulated."),
+    "odds_values": (chances.MAX_VALUES, "Values that a number with exact odds may have."),
+    "odds_bytes": (odds.MAX_ODDS_BYTES, "Bytes of an answer with odds."),
+    "fraction_digits": (odds.MAX_FRACTION_DIGITS, "Digits of a numerator or denominator of exact odds."),
+    "simulated_draws": (estimates.MAX_SIMULATED_DRAWS, "Draws of all rolls of one simulation."),
 }
 """Name to highest value and meaning."""
 

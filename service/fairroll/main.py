@@ -27,6 +27,7 @@ from fairroll.keys import KEY_LIST_FILE, ServiceKeys, init_keys, load_keys
 from fairroll.logs import set_up_logs
 from fairroll.measured import MeasuredRoller
 from fairroll.metrics import Metrics
+from fairroll.odds.desk import OddsDesk
 from fairroll.rest_gateway import make_app
 from fairroll.settings import Settings, load_settings, refuse_beyond_loopback
 from fairroll.v1.roll_pb2 import GUARD_MODE_NONE
@@ -91,6 +92,7 @@ class _Process:
     settings: Settings
     readiness: Readiness
     guard: Guard | None
+    odds: OddsDesk
     grpc: GrpcListener
     rest: HttpListener
     admin: HttpListener
@@ -139,6 +141,7 @@ class _Process:
         self.readiness.state = "draining"
         self.rest.stop()
         await self.grpc.stop(self.settings.stop_seconds)
+        await self.odds.close()
         if self.guard is not None:
             await self.guard.close()
         # The admin port outlives the others: it is where one sees what they do.
@@ -152,13 +155,15 @@ async def _serve(settings: Settings, keys: ServiceKeys, callers: Callers, *, key
     guard = open_guard(settings.guard)
     roller = MeasuredRoller(keys, metrics, guard_mode=GUARD_MODE_NONE if guard is None else guard.mode)
 
-    rest = make_app(roller, metrics, callers, settings.cors_origins, guard)
+    odds = OddsDesk(settings.odds_workers)
+    rest = make_app(roller, metrics, callers, settings.cors_origins, guard, odds=odds)
     grace = settings.stop_seconds
     process = _Process(
         settings,
         readiness,
         guard,
-        GrpcListener(GrpcDoor(roller, metrics, callers, guard), settings),
+        odds,
+        GrpcListener(GrpcDoor(roller, metrics, callers, guard, odds=odds), settings),
         HttpListener(rest, settings.rest_address, "FAIRROLL_REST_ADDRESS", grace),
         HttpListener(make_admin(metrics.registry, readiness), settings.admin_address, "FAIRROLL_ADMIN_ADDRESS", grace),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from fairroll import json_codec
 from fairroll.comments import comment_of
 from fairroll.guide import guide
 from fairroll.json_schema import Schema, SchemaBuilder
+from fairroll.odds.query import CHECKS
 from fairroll.openapi_examples import Examples
 from fairroll.problems import MEDIA_TYPE
 from fairroll.reasons import GROUPS, TABLE, given_by
@@ -31,6 +33,7 @@ PUBLIC = frozenset({"ListSystems", "GetLimits", "GetKeyList"})
 """Calls that need no API key."""
 
 LINE = "/v1/roll"
+ODDS_PICTURE = "/v1/odds.svg"
 STREAM = "/v1/rolls:stream"
 WELL_KNOWN_KEYS = "/.well-known/fairroll/keys"
 
@@ -56,7 +59,7 @@ def openapi(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> di
             # HEAD is GET without its body: it stands nowhere of its own.
             for verb in (route.methods or set()) - {"HEAD"}:
                 operation = _operation(route.path, call, builder, examples)
-                if verb == "GET":
+                if call.name in PUBLIC:
                     operation["parameters"] = [_IF_NONE_MATCH]
                     operation["responses"]["304"] = _NOT_MODIFIED
                 if secured:
@@ -100,6 +103,9 @@ def _operation(path: str, call: MethodDescriptor, builder: SchemaBuilder, exampl
         operation["summary"] = "Rolls a line of notation for people"
         text = {"schema": {"type": "string"}, "examples": {"notation": {"value": "4d6kh3"}}}
         operation["requestBody"] = {"required": True, "content": {"text/plain": text}}
+    elif path == ODDS_PICTURE:
+        operation["summary"] = "Draws the odds of a check"
+        operation["parameters"] = list(_query(_input(call)))
     elif path == STREAM:
         kind = builder.reference(call.input_type)
         told = f"One JSON a line, each a {_name(kind)}. Lines that are blank are passed over."
@@ -115,7 +121,24 @@ def _operation(path: str, call: MethodDescriptor, builder: SchemaBuilder, exampl
 
 
 def _operation_id(path: str, name: str) -> str:
-    return {LINE: "RollLine", WELL_KNOWN_KEYS: "GetKeyListEnvelope"}.get(path, name)
+    return {LINE: "RollLine", ODDS_PICTURE: "GetOddsPicture", WELL_KNOWN_KEYS: "GetKeyListEnvelope"}.get(path, name)
+
+
+def _query(message: Descriptor) -> Iterable[dict[str, Any]]:
+    """Yield the members of a question as parameters of a URL: a check is notation, or its JSON."""
+    for field in message.fields:
+        words = comment_of(field.full_name)
+        if field.name in CHECKS:
+            words = f"Notation, or a check as JSON. {words}"
+        parameter: dict[str, Any] = {
+            "name": field.json_name,
+            "in": "query",
+            "description": words,
+            "schema": {"type": "string"},
+        }
+        if field.name == "check":
+            parameter |= {"required": True, "example": "4d6kh3"}
+        yield parameter
 
 
 def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: Examples) -> dict[str, Any]:
@@ -129,6 +152,8 @@ def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples:
         )
         lines = _lines_of(item, words, {"a receipt and a status": examples.answered_lines})
         return {"description": words, "content": {LINES_TYPE: lines}}
+    if path == ODDS_PICTURE:
+        return {"description": "The picture.", "content": {"image/svg+xml": {"schema": {"type": "string"}}}}
     message: Descriptor = envelope_pb2.Envelope.DESCRIPTOR if path == WELL_KNOWN_KEYS else call.output_type
     content: dict[str, Any] = {"schema": builder.reference(message)}
     shown = examples.answers.get(message.name)

@@ -45,6 +45,20 @@ EXAMPLES: Mapping[str, dict[str, Any]] = {
 }
 
 
+ODDS: Mapping[str, dict[str, Any]] = {
+    "notation, and how often it is 15 or more": {"check": {"notation": {"text": "4d6kh3"}}, "atLeast": "15"},
+    "two checks against each other": {
+        "check": {"notation": {"text": "1d20+5"}},
+        "against": {"notation": {"text": "2d20kh1"}},
+    },
+    "Crossroads MVP, its critical": {
+        "check": {"crossroads": {"skillRoll": {"statistic": 2, "advantage": 1}}},
+        "quantity": "critical",
+    },
+    "too much work, simulated": {"check": {"notation": {"text": "2d1000000"}}, "rolls": 1000, "seed": 7},
+}
+
+
 class Examples:
     """The examples of one document.
 
@@ -73,6 +87,7 @@ class Examples:
                 "notation": {"check": {"text": "4d6kh3"}},
                 "notation with a fault": {"check": {"text": "4d6kh3("}},
             },
+            "GetOddsRequest": dict(ODDS),
         }
         self.answers: dict[str, dict[str, Any]] = {"RollResponse": {"a roll": receipt}}
         items = [{"itemId": "first", "request": EXAMPLES["notation"]}, {"itemId": "second", "request": {"checks": []}}]

@@ -78,6 +78,7 @@ class Group(NamedTuple):
 
 ROLLS = frozenset({"Roll", "StreamRolls", "SealRoll"})
 VERIFICATIONS = frozenset({"VerifyReceipt", "VerifySession"})
+ODDS = frozenset({"GetOdds"})
 
 
 def _group(
@@ -167,6 +168,8 @@ GROUPS = (
             "OUT_OF_RANGE": "A number or text is out of its range; the details give the range.",
             "PARENT_SESSION": "A receipt of the chain is of another session.",
             "PREVIOUS_AT_START": "Nothing comes before seq 0: leave previous unset, or give 64 zeros.",
+            "QUANTITY_UNKNOWN": "The check has no such quantity; the details list those it has.",
+            "QUERY_REPEATED": "A parameter stands twice in the query of a URL.",
             "RECEIPT_NOT_SHOWN": "The next value of a chain is given once the receipt before it was shown.",
             "REQUEST_ID_WITH_SESSION": "A request_id names a one-off; in a session the seq does.",
             "REQUIRED": "A field is missing that has no default.",
@@ -186,7 +189,9 @@ GROUPS = (
         },
         calls=ROLLS,
         of={
-            **dict.fromkeys(("LIMIT_EXCEEDED", "REQUIRED"), ROLLS | VERIFICATIONS),
+            **dict.fromkeys(("LIMIT_EXCEEDED", "REQUIRED"), ROLLS | VERIFICATIONS | ODDS),
+            **dict.fromkeys(("CONFLICT", "NAME_LENGTH", "OUT_OF_RANGE"), ROLLS | ODDS),
+            **dict.fromkeys(("DECISION_OPEN", "QUANTITY_UNKNOWN", "QUERY_REPEATED"), ODDS),
             # An offer is held to what a session is held to.
             **dict.fromkeys(
                 (
@@ -208,7 +213,6 @@ GROUPS = (
                     "ANSWERS_LEFT",
                     "CHAIN_FOREIGN",
                     "CHAIN_OTHER_SESSION",
-                    "DECISION_OPEN",
                     "DUPLICATE_KEY",
                     "FACES_LEFT",
                     "FACES_MISSING",
@@ -264,7 +268,7 @@ GROUPS = (
             "VARIABLE_MISSING": "A variable has no value; it is never taken for zero.",
             "VARIABLE_REPEATED": "A variable is bound twice.",
         },
-        calls=ROLLS,
+        calls=ROLLS | ODDS,
         of={"DRAWS_DIFFER": frozenset()},
     ),
     _group(
@@ -336,7 +340,7 @@ GROUPS = (
         "The time",
         "The call came too late, and nothing was rolled.",
         Code.DEADLINE_EXCEEDED,
-        {"DEADLINE_PASSED": "The call's deadline had passed before its turn came."},
+        {"DEADLINE_PASSED": "The call's deadline passed before its turn came, or before its odds were found."},
     ),
     _group(
         "The moment",
@@ -345,9 +349,10 @@ GROUPS = (
         {
             "DRAINING": "The process is shutting down.",
             "GUARD_UNREACHABLE": "The store that lets a seq be used once does not answer, and nothing was proved.",
+            "ODDS_BUSY": "As many questions about odds wait already as may.",
         },
         calls=ROLLS,
-        of={"DRAINING": frozenset()},
+        of={"DRAINING": frozenset(), "ODDS_BUSY": ODDS},
     ),
     _group(
         "The service",
@@ -454,7 +459,7 @@ GROUPS = (
             "SCIPY_NOT_INSTALLED": "For an audit's reports, install `fairroll[audit]`; auditing needs it not.",
             "SEALED_FILE_INVALID": "The file is none that opens a sealed roll.",
             "SERVER_INVALID": "The service's address begins with http:// or https://.",
-            "SERVER_NOT_INSTALLED": "To serve, install `fairroll[server]`.",
+            "SERVER_NOT_INSTALLED": "To serve, and to find odds, install `fairroll[server]`.",
             "SERVICE_UNREACHABLE": "No service answers there.",
             "SERVICE_UNREADABLE": "What answers there is not fairroll.",
             "SETTINGS_INVALID": "A setting cannot be read, or contradicts another; the message names each.",

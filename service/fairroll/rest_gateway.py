@@ -22,11 +22,14 @@ from fairroll.errors import FairrollError, RequestError, code_of
 from fairroll.guard import guarded
 from fairroll.logs import log_call
 from fairroll.metrics import UNKNOWN_METHOD
+from fairroll.odds.desk import OddsDesk
+from fairroll.odds.query import question_of
+from fairroll.odds.worker import JSON, SVG
 from fairroll.problems import plain_problem, problem_response
 from fairroll.reasons import HTTP, Code
 from fairroll.rest_stream import LINES_TYPE, StreamedRolls
 from fairroll.sealed import sealing
-from fairroll.v1 import notation_pb2, roll_pb2, service_pb2
+from fairroll.v1 import notation_pb2, odds_pb2, roll_pb2, service_pb2
 
 if TYPE_CHECKING:
     from fairroll.callers import Callers
@@ -36,9 +39,12 @@ if TYPE_CHECKING:
 
 DOOR = "rest"
 JSON_TYPE = "application/json"
+SVG_TYPE = "image/svg+xml"
 API_KEY = "x-api-key"
 FRESH_SECONDS = 60
 """How long a cache may show what seldom changes (keys, systems, limits) before it asks again by ETag."""
+PICTURE_SECONDS = 3600
+"""How long a cache may show a picture of odds."""
 
 _NO_STORE = {"cache-control": "no-store"}
 
@@ -53,6 +59,8 @@ def make_app(
     callers: Callers,
     cors_origins: Sequence[str] = (),
     guard: Guard | None = None,
+    *,
+    odds: OddsDesk | None = None,
 ) -> FastAPI:
     """Return the gateway as an ASGI application.
 
@@ -62,7 +70,9 @@ def make_app(
         callers: who they may be.
         cors_origins: the origins of pages that may call, such as `https://table.example`.
         guard: lets a seq be used once, if there is one.
+        odds: answers odds; one of its own where none is given.
     """
+    desk = odds if odds is not None else OddsDesk()
     # A path with a slash too many is another path, which a redirect would hide from whoever sends a body.
     app = FastAPI(title="fairroll", openapi_url=None, docs_url=None, redoc_url=None, redirect_slashes=False)
 
@@ -95,6 +105,8 @@ def make_app(
     add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics, callers))
     post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, known(roller.verify_receipt))
     post("/v1/sessions:verify", "VerifySession", service_pb2.VerifySessionRequest, aside(roller.verify_session))
+    add("/v1/odds", "POST", "GetOdds", _odds(desk, callers))
+    add("/v1/odds.svg", "GET", "GetOdds", _odds_picture(desk, callers))
     post("/v1/notation:parse", "ParseNotation", service_pb2.ParseNotationRequest, known(roller.parse_notation))
     get("/v1/systems", "ListSystems", lambda: roller.list_systems(service_pb2.ListSystemsRequest()))
     get("/v1/limits", "GetLimits", lambda: roller.get_limits(service_pb2.GetLimitsRequest()))
@@ -122,6 +134,29 @@ def _call_with_body(message: type[Message], use: Use, callers: Callers) -> Handl
         _require(request, JSON_TYPE)
         answer = await use(json_codec.loads(message, await _body(request)), tenant)
         return Response(json_codec.dumps(answer), 200, _NO_STORE, JSON_TYPE)
+
+    return handle
+
+
+def _odds(desk: OddsDesk, callers: Callers) -> Handler:
+    async def handle(request: Request) -> Response:
+        _tenant(request, callers)
+        _require(request, JSON_TYPE)
+        asked = json_codec.loads(odds_pb2.GetOddsRequest, await _body(request))
+        return Response(await desk.ask(JSON, asked), 200, _NO_STORE, JSON_TYPE)
+
+    return handle
+
+
+def _odds_picture(desk: OddsDesk, callers: Callers) -> Handler:
+    """Answer with a picture for pages and chat bots: the same question has the same picture."""
+    kept = "public" if callers.anonymous else "private"
+    headers = {"cache-control": f"{kept}, max-age={PICTURE_SECONDS}", "content-security-policy": "default-src 'none'"}
+
+    async def handle(request: Request) -> Response:
+        _tenant(request, callers)
+        asked = question_of(request.query_params.multi_items())
+        return Response(await desk.ask(SVG, asked), 200, headers, SVG_TYPE)
 
     return handle
 

@@ -115,6 +115,7 @@ class Settings(BaseSettings):
         connection_age_seconds: after it clients are asked to connect anew, so that new replicas get their share;
             0 never asks. Streams have as long again to end.
         ping_seconds: how often a client may ping an idle connection.
+        odds_workers: processes that answer odds, of lower priority than rolls; the first question starts one.
     """
 
     model_config = SettingsConfigDict(env_prefix="FAIRROLL_", frozen=True, extra="ignore")
@@ -132,6 +133,7 @@ class Settings(BaseSettings):
     stop_seconds: Seconds = 20.0
     connection_age_seconds: Seconds = 300.0
     ping_seconds: Annotated[float, Field(gt=0, le=60)] = 5.0
+    odds_workers: Annotated[int, Field(ge=1, le=64)] = 1
 
 
 def load_settings() -> Settings:

@@ -14,9 +14,10 @@ from fairroll.callers import Callers
 from fairroll.grpc_listener import GrpcListener
 from fairroll.grpc_server import GrpcDoor
 from fairroll.metrics import Metrics
+from fairroll.odds.desk import OddsDesk
 from fairroll.roll import Roller
 from fairroll.settings import Address, Settings
-from fairroll.v1 import errors_pb2, roll_pb2, service_pb2
+from fairroll.v1 import errors_pb2, odds_pb2, roll_pb2, service_pb2
 
 ROLL = "/fairroll.v1.RollService/Roll"
 STREAM_ROLLS = "/fairroll.v1.RollService/StreamRolls"
@@ -51,6 +52,14 @@ class ToldRoller:
 
     def get_key_list(self, _: service_pb2.GetKeyListRequest) -> service_pb2.GetKeyListResponse:
         return service_pb2.GetKeyListResponse(root_key=b"root")
+
+
+class ToldDesk:
+    """Answers each question about odds with the label of its check."""
+
+    async def ask(self, _: int, request: odds_pb2.GetOddsRequest, seconds: float | None = None) -> bytes:
+        answer = odds_pb2.GetOddsResponse(odds=odds_pb2.CheckOdds(title=request.check.label))
+        return answer.SerializeToString()
 
 
 @dataclass
@@ -89,7 +98,8 @@ def running_door(roller: ToldRoller) -> Iterator[RunningDoor]:
 
     async def open_door() -> GrpcListener:
         settings = Settings(grpc_address=Address("127.0.0.1", 0))
-        listener = GrpcListener(GrpcDoor(cast("Roller", roller), metrics, Callers(None)), settings)
+        door = GrpcDoor(cast("Roller", roller), metrics, Callers(None), odds=cast("OddsDesk", ToldDesk()))
+        listener = GrpcListener(door, settings)
         await listener.start()
         return listener
 

@@ -13,7 +13,7 @@ from tests.service.cli_run import Operator, operator
 from tests.service.process import SOURCE_ROOTS
 
 SERVER_ONLY = (
-    "fastapi", "grpc", "grpc_health", "grpc_reflection", "grpc_status", "httptools", "orjson",
+    "fastapi", "grpc", "grpc_health", "grpc_reflection", "grpc_status", "httptools", "icepool", "orjson",
     "prometheus_client", "pydantic", "pydantic_settings", "starlette", "uvicorn", "uvloop",
 )  # fmt: skip
 
@@ -75,8 +75,9 @@ def test_without_what_the_server_needs_everything_else_works(house: Operator) ->
         assert done.stdout
 
 
-def test_serving_says_what_is_missing(house: Operator) -> None:
-    done = run(Path(sys.executable), ["-c", GUARD], ["serve"], os.pathsep.join(SOURCE_ROOTS))
+@pytest.mark.parametrize("arguments", [["serve"], ["odds", "4d6kh3"]], ids=["serve", "odds"])
+def test_what_needs_the_server_says_what_is_missing(arguments: list[str]) -> None:
+    done = run(Path(sys.executable), ["-c", GUARD], arguments, os.pathsep.join(SOURCE_ROOTS))
     assert done.returncode == 2
     assert "fairroll[server]" in done.stderr
 

@@ -18,6 +18,7 @@ from fairroll.grpc_server import GrpcDoor
 from fairroll.metrics import Metrics
 from fairroll.reasons import TABLE, Code
 from fairroll.roll import Roller
+from fairroll.v1.odds_pb2 import GetOddsRequest
 from fairroll.v1.roll_pb2 import Check, RollRequest, RollResponse
 from fairroll.v1.service_pb2 import (
     DESCRIPTOR,
@@ -60,6 +61,7 @@ def test_every_call_of_the_contract_has_a_handler(door: RunningDoor) -> None:
         assert stub.SealRoll(SealRollRequest(roll=RollRequest(session=Session(table="t")))).digest == ""
         assert stub.VerifyReceipt(VerifyReceiptRequest()).level == "L0"
         assert stub.VerifySession(VerifySessionRequest()).verified is True
+        assert stub.GetOdds(GetOddsRequest(check=Check(label="c"))).odds.title == "c"
         parse = ParseNotationRequest()
         parse.check.text = "4d6"
         assert stub.ParseNotation(parse).canonical == "4d6"

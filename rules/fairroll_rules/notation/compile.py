@@ -114,6 +114,10 @@ _MANY_WAYS = 2_000
 """Ways of one pool that odds still walk through; beyond, the pool is a sum of smaller ones where it can be."""
 
 
+def _counts(node: Node) -> bool:
+    return isinstance(node, Modified) and any(isinstance(modifier, Count) for modifier in node.modifiers)
+
+
 class Compiler:
     """Makes the runners of one analysed tree."""
 
@@ -166,7 +170,7 @@ class Compiler:
                 return self.runner(body, labels)
 
     def _known(self, node: Node) -> tuple[bool, bool]:
-        """Return whether a node rolls, and whether a label in it notes its total."""
+        """Return whether a node rolls, and whether anything in it is noted beside its total: a label, or successes."""
         known = self._facts.get(id(node))
         if known is None:
             below = [self._known(child) for child in children(node)]
@@ -175,7 +179,7 @@ class Compiler:
                 rolls = below[self._chosen[id(node)]][0]
             elif isinstance(node, Inline):
                 rolls = False
-            notes = isinstance(node, Labelled) or any(notes for _, notes in below)
+            notes = isinstance(node, Labelled) or _counts(node) or any(notes for _, notes in below)
             known = self._facts[id(node)] = rolls, notes
         return known
 

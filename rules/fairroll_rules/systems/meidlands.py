@@ -253,6 +253,12 @@ def draws(check: OpposedRoll) -> int:
     return rolled + 2 * CRITICAL_DICE + bool(check.damage)
 
 
+def quantities(check: OpposedRoll) -> tuple[str, ...]:
+    """Return the names of the numbers of a value that mean something: those of damage only where some is dealt."""
+    dealt = ("damage", "absorbed", "final_damage")
+    return tuple(name for name in OpposedValue._fields if check.damage or name not in dealt)
+
+
 def resolve(dice: Dice, decisions: Decisions, check: OpposedRoll) -> tuple[OpposedValue, OpposedOutcome | None]:  # noqa: ARG001  its parts ask
     """Roll a check of The Meidlands; the outcome is None where the door keeps no details (odds)."""
     # The check; and Modifiers: the penalties are forced, right after a side's dice.

@@ -202,6 +202,12 @@ def draws(check: Check) -> int:
     return 2 if isinstance(check, PercentileRoll) else _plan(check).number
 
 
+def quantities(check: Check) -> tuple[str, ...]:
+    """Return the names of the numbers of a value that mean something: without a target there is no success."""
+    aimed = not isinstance(check, PercentileRoll) and check.target is not None
+    return RollValue._fields if aimed else ("result",)
+
+
 def resolve(dice: Dice, decisions: Decisions, check: Check) -> tuple[RollValue, Outcome | None]:  # noqa: ARG001  nothing to decide in this game
     """Roll the dice of any roll of the game; the outcome is None where the door keeps no details (odds)."""
     if isinstance(check, PercentileRoll):

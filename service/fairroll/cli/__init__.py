@@ -25,6 +25,7 @@ COMMANDS = {
     "audit": "verify any number of receipts and sessions, and report",
     "parse": "say what notation means; nothing is rolled",
     "resolve": "resolve a check on given faces; nothing is rolled, nothing is proved",
+    "odds": "say what a check can give, before it is rolled",
     "systems": "list the systems, their rolls and fields",
     "keys": "make, rotate, retire, revoke and list the keys of a service",
     "guard": "close idle sessions in the store that lets a seq be used once",

@@ -3,6 +3,7 @@
 import grpc
 import warnings
 
+from fairroll.v1 import odds_pb2 as fairroll_dot_v1_dot_odds__pb2
 from fairroll.v1 import roll_pb2 as fairroll_dot_v1_dot_roll__pb2
 from fairroll.v1 import service_pb2 as fairroll_dot_v1_dot_service__pb2
 
@@ -65,6 +66,11 @@ class RollServiceStub:
                 '/fairroll.v1.RollService/VerifySession',
                 request_serializer=fairroll_dot_v1_dot_service__pb2.VerifySessionRequest.SerializeToString,
                 response_deserializer=fairroll_dot_v1_dot_service__pb2.VerifySessionResponse.FromString,
+                _registered_method=True)
+        self.GetOdds = channel.unary_unary(
+                '/fairroll.v1.RollService/GetOdds',
+                request_serializer=fairroll_dot_v1_dot_odds__pb2.GetOddsRequest.SerializeToString,
+                response_deserializer=fairroll_dot_v1_dot_odds__pb2.GetOddsResponse.FromString,
                 _registered_method=True)
         self.ParseNotation = channel.unary_unary(
                 '/fairroll.v1.RollService/ParseNotation',
@@ -150,6 +156,18 @@ class RollServiceServicer:
         context.set_details('Method not implemented!')
         raise NotImplementedError('Method not implemented!')
 
+    def GetOdds(self, request, context):
+        """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
+        them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+
+        INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
+        `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+        the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
+        """
+        context.set_code(grpc.StatusCode.UNIMPLEMENTED)
+        context.set_details('Method not implemented!')
+        raise NotImplementedError('Method not implemented!')
+
     def ParseNotation(self, request, context):
         """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
 
@@ -208,6 +226,11 @@ def add_RollServiceServicer_to_server(servicer, server):
                     servicer.VerifySession,
                     request_deserializer=fairroll_dot_v1_dot_service__pb2.VerifySessionRequest.FromString,
                     response_serializer=fairroll_dot_v1_dot_service__pb2.VerifySessionResponse.SerializeToString,
+            ),
+            'GetOdds': grpc.unary_unary_rpc_method_handler(
+                    servicer.GetOdds,
+                    request_deserializer=fairroll_dot_v1_dot_odds__pb2.GetOddsRequest.FromString,
+                    response_serializer=fairroll_dot_v1_dot_odds__pb2.GetOddsResponse.SerializeToString,
             ),
             'ParseNotation': grpc.unary_unary_rpc_method_handler(
                     servicer.ParseNotation,
@@ -371,6 +394,33 @@ class RollService:
             '/fairroll.v1.RollService/VerifySession',
             fairroll_dot_v1_dot_service__pb2.VerifySessionRequest.SerializeToString,
             fairroll_dot_v1_dot_service__pb2.VerifySessionResponse.FromString,
+            options,
+            channel_credentials,
+            insecure,
+            call_credentials,
+            compression,
+            wait_for_ready,
+            timeout,
+            metadata,
+            _registered_method=True)
+
+    @staticmethod
+    def GetOdds(request,
+            target,
+            options=(),
+            channel_credentials=None,
+            call_credentials=None,
+            insecure=False,
+            compression=None,
+            wait_for_ready=None,
+            timeout=None,
+            metadata=None):
+        return grpc.experimental.unary_unary(
+            request,
+            target,
+            '/fairroll.v1.RollService/GetOdds',
+            fairroll_dot_v1_dot_odds__pb2.GetOddsRequest.SerializeToString,
+            fairroll_dot_v1_dot_odds__pb2.GetOddsResponse.FromString,
             options,
             channel_credentials,
             insecure,

@@ -4,6 +4,7 @@ isort:skip_file
 The calls. REST offers the same at the routes named beside each."""
 
 from collections import abc as _abc
+from fairroll.v1 import odds_pb2 as _odds_pb2
 from fairroll.v1 import roll_pb2 as _roll_pb2
 from fairroll.v1 import service_pb2 as _service_pb2
 from grpc import aio as _aio
@@ -73,6 +74,14 @@ class RollServiceStub:
 
     What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
     """
+    GetOdds: _grpc.UnaryUnaryMultiCallable[_odds_pb2.GetOddsRequest, _odds_pb2.GetOddsResponse]
+    """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
+    them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+
+    INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
+    `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+    the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
+    """
     ParseNotation: _grpc.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]
     """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
 
@@ -130,6 +139,14 @@ class RollServiceAsyncStub(RollServiceStub):
     decisions. REST: POST /v1/sessions:verify.
 
     What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
+    """
+    GetOdds: _aio.UnaryUnaryMultiCallable[_odds_pb2.GetOddsRequest, _odds_pb2.GetOddsResponse]  # type: ignore[assignment]
+    """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
+    them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+
+    INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
+    `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+    the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
     """
     ParseNotation: _aio.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]  # type: ignore[assignment]
     """Parses notation; nothing is rolled. REST: POST /v1/notation:parse.
@@ -215,6 +232,20 @@ class RollServiceServicer(metaclass=_abc_1.ABCMeta):
         decisions. REST: POST /v1/sessions:verify.
 
         What fails is an answer, not an error. INVALID_ARGUMENT: a bundle cannot be read at all.
+        """
+
+    @_abc_1.abstractmethod
+    def GetOdds(
+        self,
+        request: _odds_pb2.GetOddsRequest,
+        context: _ServicerContext,
+    ) -> _typing.Union[_odds_pb2.GetOddsResponse, _abc.Awaitable[_odds_pb2.GetOddsResponse]]:
+        """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
+        them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+
+        INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
+        `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+        the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
         """
 
     @_abc_1.abstractmethod

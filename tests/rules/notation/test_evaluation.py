@@ -146,6 +146,8 @@ def test_successes_and_failures_stand_apart_from_the_total() -> None:
     assert (counted.exact, counted.total, counted.successes, counted.failures) == ("10", 10, 4, 1)
     kept = outcome("{5d10>=8, 1d4}kl1", [8, 8, 8, 1, 1, 2])
     assert (kept.total, kept.successes) == (2, 0)
+    known = outcome("{5,1}>=3f=1+1d6", [4])
+    assert (known.total, known.successes, known.failures) == (4, 1, 1)
 
 
 def test_variables_are_bound_after_parsing() -> None:

@@ -1,0 +1,120 @@
+"""Where the doors ask for odds: processes that answer them, so that no roll waits, and the answers that are known.
+
+Odds are arithmetic in Python: in a thread they would take turns with the rolls for the interpreter, and could not be
+ended. A process of its own, of lower priority, takes another processor, and is ended when the deadline passes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE, Process
+from collections import OrderedDict
+
+from fairroll.errors import ServiceError
+from fairroll.odds.worker import ANSWERED, HEAD, REFUSED, refusal
+from fairroll.v1 import odds_pb2
+
+WORKERS = 1
+"""Processes at most; the first question starts one."""
+
+MAX_WAITING = 32
+"""Questions that are being answered or wait for it."""
+
+MAX_SECONDS = 20.0
+"""How long one question may wait and take, whatever its caller's deadline."""
+
+MAX_KNOWN_BYTES = 16 * 1024 * 1024
+"""Bytes of questions and answers that are remembered."""
+
+
+class OddsDesk:
+    """Asks processes for odds, and remembers the answers."""
+
+    def __init__(self, workers: int = WORKERS) -> None:
+        """Use at most so many processes; none is started yet."""
+        self._turn = asyncio.Semaphore(workers)
+        self._idle: list[Process] = []
+        self._waiting = 0
+        self._known: OrderedDict[tuple[int, bytes], bytes] = OrderedDict()
+        self._known_bytes = 0
+
+    async def ask(self, form: int, request: odds_pb2.GetOddsRequest, seconds: float | None = None) -> bytes:
+        """Return an answer in a form of the workers'.
+
+        Args:
+            form: PROTO, JSON or SVG.
+            request: the question.
+            seconds: how long the caller waits; None, as long as the desk does.
+
+        Raises:
+            RequestError: whatever `get_odds` refuses.
+            ServiceError: ODDS_BUSY; DEADLINE_PASSED, and the work on it was ended; INTERNAL.
+        """
+        key = form, request.SerializeToString(deterministic=True)
+        known = self._known.get(key)
+        if known is not None:
+            self._known.move_to_end(key)
+            return known
+        if self._waiting >= MAX_WAITING:
+            raise ServiceError("ODDS_BUSY", f"{self._waiting} questions about odds wait already; ask again")
+        self._waiting += 1
+        try:
+            async with asyncio.timeout(MAX_SECONDS if seconds is None else min(seconds, MAX_SECONDS)), self._turn:
+                known = self._known.get(key)  # somebody else may have asked the same meanwhile
+                kind, content = await self._work(*key) if known is None else (ANSWERED, known)
+        except TimeoutError:
+            raise ServiceError("DEADLINE_PASSED", "the odds took longer than the call may") from None
+        finally:
+            self._waiting -= 1
+        if kind == ANSWERED:
+            self._remember(key, content)
+            return content
+        if kind == REFUSED:
+            raise refusal(content)
+        raise ServiceError("INTERNAL", content.decode())
+
+    async def close(self) -> None:
+        """End the processes that wait for a question."""
+        while self._idle:
+            await _end(self._idle.pop())
+
+    async def _work(self, form: int, request: bytes) -> tuple[int, bytes]:
+        """Have a process answer; one that did not come to its end is ended."""
+        process = self._idle.pop() if self._idle else await _start()
+        try:
+            if process.stdin is None or process.stdout is None:
+                raise TypeError("the process was started without pipes")
+            process.stdin.write(HEAD.pack(form, len(request)) + request)
+            kind, size = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
+            content = await process.stdout.readexactly(size)
+        except BaseException as error:
+            await asyncio.shield(_end(process))
+            if isinstance(error, OSError | asyncio.IncompleteReadError):
+                raise ServiceError("INTERNAL", "a process that answers odds ended by itself") from error
+            raise
+        self._idle.append(process)
+        return kind, content
+
+    def _remember(self, key: tuple[int, bytes], answer: bytes) -> None:
+        if key in self._known:
+            return
+        self._known[key] = answer
+        self._known_bytes += len(key[1]) + len(answer)
+        while self._known_bytes > MAX_KNOWN_BYTES:
+            (_, request), oldest = self._known.popitem(last=False)
+            self._known_bytes -= len(request) + len(oldest)
+
+
+async def _start() -> Process:
+    # -P: nothing is imported from the folder that the service happens to run in. Not in a session of its own, which
+    # Linux would schedule as one with the service's, whatever its priority (autogroup).
+    return await asyncio.create_subprocess_exec(
+        sys.executable, "-P", "-m", "fairroll.odds.worker", stdin=PIPE, stdout=PIPE
+    )
+
+
+async def _end(process: Process) -> None:
+    if process.returncode is None:
+        process.kill()
+    await process.wait()
