@@ -93,23 +93,32 @@ _KNOWN: dict[type, str] = {
 """What a tree is made of, as far as this file knows: each class and its fields."""
 
 
-_FAMILIAR = frozenset(
-    kind
-    for kind, names in _KNOWN.items()
-    if names == " ".join([field.name for field in fields(kind) if field.name != "span"])
-)
-"""The classes that still have those fields and no others."""
+def _names(kind: type) -> list[str]:
+    return [field.name for field in fields(kind) if field.name != "span"]
+
+
+_NEW_FIELDS: dict[type, list[str]] = {
+    kind: [name for name in _names(kind) if name not in known.split()]
+    for kind, known in _KNOWN.items()
+    if set(known.split()) <= set(_names(kind))
+}
+"""The fields that came after this file, of each class that still has all those it knows."""
 
 
 def _sayable(node: Node) -> bool:
-    """Tell whether a node, its modifiers and all below have no class and no field that came after this file."""
+    """Tell whether a node, its modifiers and all below are of known classes, and use no field that is new."""
     parts: list[object] = [node]
     if isinstance(node, Modified):
         parts += node.modifiers
         parts += [point for each in node.modifiers if (point := getattr(each, "compare", None)) is not None]
     if isinstance(node, Dice) and isinstance(node.sides, Faces):
         parts.append(node.sides)
-    return all(type(part) in _FAMILIAR for part in parts) and all(_sayable(child) for child in children(node))
+    return all(map(_known, parts)) and all(_sayable(child) for child in children(node))
+
+
+def _known(part: object) -> bool:
+    new = _NEW_FIELDS.get(type(part))
+    return new is not None and not any(getattr(part, name) for name in new)
 
 
 class Counted(Enum):
