@@ -146,8 +146,9 @@ def _values(drawn: Sequence[Column], quantities: Sequence[odds_pb2.QuantityOdds]
     for index, (column, name) in enumerate(zip(drawn, names, strict=True)):
         # Columns of one value each show round ones where not all have room.
         marked = column.low % every if _dense(drawn) else (index - every // 2) % every
-        if marked == 0:
-            yield _text(_LEFT + (index + 0.5) * place, _BOTTOM + 24, name, size=18, anchor="middle")
+        middle = _LEFT + (index + 0.5) * place
+        if marked == 0 and middle + _width(name, 18) / 2 < WIDTH:
+            yield _text(middle, _BOTTOM + 24, name, size=18, anchor="middle")
     both = dict.fromkeys(quantity.name for quantity in quantities)
     yield _text((_LEFT + _RIGHT) / 2, HEIGHT - 14, " / ".join(both), anchor="middle", room=_RIGHT - _LEFT)
 
