@@ -89,8 +89,8 @@ class _Writer:
                 return self._group(elements, span)
             case Modified(source, modifiers):
                 inner = self.node(source)
-                levels = isinstance(source, Modified) and not self.has(Trait.IN_ORDER)
-                return (f"({inner})" if levels else inner) + self._modifiers(modifiers, _pool_of(source))
+                apart = isinstance(source, Modified) and self._apart(source, modifiers)
+                return (f"({inner})" if apart else inner) + self._modifiers(modifiers, _pool_of(source))
             case Pick(inner_node, modifiers, span):
                 self._needs(self.reading.alone["select"] == "dice", "a choice among the dice of several pools", span)
                 return f"{{{self.node(inner_node)}}}{self._modifiers(modifiers, None)}"
@@ -123,6 +123,11 @@ class _Writer:
             case Repeat(times, body, span):
                 self._token("x{", "a repeat", span)
                 return f"{times}x{{{self.node(body)}}}"
+
+    def _apart(self, source: Modified, modifiers: tuple[Modifier, ...]) -> bool:
+        """Tell whether parentheses part two levels: else they would be sorted, or be selectors of one modifier."""
+        last, first = _keeps(source.modifiers[-1]), _keeps(modifiers[0])
+        return not self.has(Trait.IN_ORDER) or (self.has(Trait.SELECTORS) and last is not None and last == first)
 
     def has(self, trait: Trait) -> bool:
         """Tell whether the dialect has a trait."""
@@ -221,16 +226,20 @@ class _Writer:
     # Modifiers
 
     def _modifiers(self, modifiers: tuple[Modifier, ...], dice: Dice | None) -> str:
-        """Write modifiers so that each is read as itself: a bare explosion would swallow a success right behind it."""
+        """Write modifiers so that each is read as itself: what may have a compare point would swallow a success."""
         ordered = list(modifiers)
         first = next((index for index, each in enumerate(ordered) if isinstance(each, Count)), 0)
         before = ordered[first - 1] if first else None
-        if isinstance(before, (Explode, Reroll)) and before.compare is None and not self.has(Trait.TALLIES):
+        if isinstance(before, (Explode, Reroll, Unique)) and before.compare is None and not self.has(Trait.TALLIES):
             counts = [each for each in ordered if isinstance(each, Count)]
             ordered = counts + [each for each in ordered if not isinstance(each, Count)]
+        several = sum([isinstance(each, Count) for each in ordered]) > 1
         text = ""
         for modifier in ordered:
             spelled = self._modifier(modifier, dice)
+            if several and isinstance(modifier, Count) and self.has(Trait.TALLIES):
+                # Of several `cs` the last one would hold; bare compare points add up.
+                spelled = self._point(modifier.compare, dice, bare=False)
             text += f" {spelled}" if text.endswith("!") and spelled.startswith("!") else spelled
         return text
 
@@ -387,6 +396,19 @@ def _number(value: Exact) -> str:
         places += 1
     whole, fraction = divmod(int(value * 10**places), 10**places)
     return f"{whole}.{fraction:0{places}}"
+
+
+def _keeps(modifier: Modifier) -> bool | None:
+    """Return whether a selection keeps, None for every other modifier."""
+    match modifier:
+        case Keep():
+            return True
+        case Drop():
+            return False
+        case Sieve(keep):
+            return keep
+        case _:
+            return None
 
 
 def _pool_of(source: Dice | Group | Modified) -> Dice | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import comb, prod
 
 from fairroll_rules.notation.bounds import Analysis
@@ -173,15 +173,21 @@ class Compiler:
         """Return whether a node rolls, and whether anything in it is noted beside its total: a label, or successes."""
         known = self._facts.get(id(node))
         if known is None:
-            below = [self._known(child) for child in children(node)]
+            below = [self._known(child) for child in self._at_play(node)]
             rolls = isinstance(node, Dice) or any(rolls for rolls, _ in below)
-            if isinstance(node, Query):
-                rolls = below[self._chosen[id(node)]][0]
-            elif isinstance(node, Inline):
-                rolls = False
             notes = isinstance(node, Labelled) or _counts(node) or any(notes for _, notes in below)
             known = self._facts[id(node)] = rolls, notes
         return known
+
+    def _at_play(self, node: Node) -> Iterable[Node]:
+        """Return what is rolled when a node is: of a query the choice, and of an inline roll nothing any more."""
+        match node:
+            case Query(options=options):
+                return (options[self._chosen[id(node)]],)
+            case Inline():
+                return ()
+            case _:
+                return children(node)
 
     def _rolls(self, node: Node) -> bool:
         return self._known(node)[0]

@@ -517,22 +517,25 @@ def _rank(selection: Keep | Drop) -> Rank:
 
 
 def _can_both_hold(one: Compare, other: Compare) -> bool:
-    """Tell whether a whole number can fit two compare points whose values are literals."""
-    values = [_literal(one.value), _literal(other.value)]
-    tests = [tester(each.operator, value) for each, value in zip((one, other), values, strict=True)]
+    """Tell whether a whole number can fit two compare points; what is no literal may be anything."""
+    values = [_literal(each.value) for each in (one, other)]
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return True
+    tests = [tester(each.operator, value) for each, value in zip((one, other), known, strict=True)]
     # What holds changes only next to the points.
-    near = [floor(value) + step for value in values for step in (-1, 0, 1, 2)]
+    near = [floor(value) + step for value in known for step in (-1, 0, 1, 2)]
     return any(all(test(each) for test in tests) for each in near)
 
 
-def _literal(node: Node) -> Exact:
+def _literal(node: Node) -> Exact | None:
     match node:
         case Number(value):
             return value
         case Negate(Number(value)):
             return -value
         case _:
-            raise AssertionError("dialects that count successes first have literal compare points")
+            return None
 
 
 def _by_value(modifiers: list[Modifier], source: Dice | Group | Modified) -> list[Modifier]:
@@ -587,9 +590,14 @@ def _bare(source: Dice | Group | Modified) -> Dice | Group:
     return source
 
 
+def _is_count(modifier: Modifier) -> bool:
+    """Tell whether a modifier changes what dice are worth: matches may only be shown."""
+    return isinstance(modifier, (Count, Tally)) or (isinstance(modifier, Match) and modifier.total)
+
+
 def _counts(source: Dice | Group | Modified) -> bool:
     while isinstance(source, Modified):
-        if any(isinstance(modifier, _COUNTS) for modifier in source.modifiers):
+        if any(map(_is_count, source.modifiers)):
             return True
         source = source.source
     return False

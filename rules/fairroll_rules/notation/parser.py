@@ -317,7 +317,7 @@ class _Parser(ModifierParser):
         places: list[tuple[int, int]] = []
         for first, last in choices:
             comma = scan.raw.find(",", first, last) if len(choices) > 1 else -1
-            labels.append(scan.raw[first : last if comma < 0 else comma].strip())
+            labels.append(scan.raw[first : last if comma < 0 else comma].strip() if len(choices) > 1 else "")
             places.append((first if comma < 0 else comma + 1, last))
         values = [scan.folded[first:last].strip() for first, last in places]
         node: Node

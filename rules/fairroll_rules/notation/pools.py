@@ -425,7 +425,11 @@ def _worth(points: list[tuple[Count, Exact]], low: Exact, high: Exact) -> tuple[
             max(least, count.weight if all(held) else 0),
             max(most, count.weight if any(held) else 0),
         )
-    return ends[False][0] - ends[True][1], ends[False][1] - ends[True][0]
+    success, failure = ends[False], ends[True]
+    if any(count.rest for count, _ in points) and success[1]:
+        # A die that is a success may be no failure, however surely the failure holds.
+        failure = (0, failure[1])
+    return success[0] - failure[1], success[1] - failure[0]
 
 
 def _times(count: tuple[int, int], low: Exact, high: Exact) -> Ends:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from fairroll_rules.errors import CheckError
 from fairroll_rules.given import GivenFaces
 from fairroll_rules.notation import Dialect
 from fairroll_rules.odds import distribution
@@ -18,7 +19,7 @@ from fairroll_rules.systems import notation
 from fairroll_rules.systems.notation import NotationCheck, NotationOutcome, Variable
 
 HERE = Path(__file__).parent
-VARIABLES = (Variable("abilities.str.mod", 3), Variable("prof", 2), Variable("lvl", 4))
+VARIABLES = (Variable("abilities.str.mod", 3), Variable("prof", 2), Variable("lvl", 4), Variable("Strength Mod", 3))
 DIALECTS = (Dialect.ROLL20, Dialect.FOUNDRY)
 
 
@@ -61,3 +62,17 @@ def test_its_bounds_and_its_mean(dialect: Dialect, row: dict[str, str]) -> None:
     sums = [Fraction(value.total or 0) * weight for value, weight in found.weights.items()]
     mean = sum(sums, Fraction()) / sum(found.weights.values())
     assert abs(mean - Fraction(row["mean"])) <= found.lost * 10**6
+
+
+def test_a_query_takes_the_choice_that_its_variable_counts() -> None:
+    text = "/roll 1d20+?{Attack|Sword,2|Bow,1d4}"
+    for choice, faces, total in ((1, [9], 11), (2, [9, 4], 13)):
+        check = NotationCheck(text, Dialect.ROLL20, variables=(Variable("Attack", choice),))
+        given = GivenFaces(faces)
+        outcome = resolve(check, given).outcome
+        given.finish()
+        assert isinstance(outcome, NotationOutcome)
+        assert outcome.total == total
+    with pytest.raises(CheckError) as caught:
+        NotationCheck(text, Dialect.ROLL20, variables=(Variable("Attack", 3),))
+    assert (caught.value.reason, caught.value.minimum, caught.value.maximum) == ("OUT_OF_RANGE", 1, 2)
