@@ -23,7 +23,7 @@ help:
 	@echo 'make format   let ruff write the code as it likes it'
 	@echo 'make proto    generate service/fairroll/v1 from proto/'
 	@echo 'make bench    measure, against peers and bare primitives'
-	@echo 'make fuzz     the property tests, bad input and the whole document, for long'
+	@echo 'make fuzz     the property tests, the long odds, bad input and the whole document, for long'
 	@echo 'make lock     write the lock files anew (UPGRADE=1: with newer versions)'
 	@echo 'make clean    remove environments and caches'
 
