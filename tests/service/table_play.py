@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from fairroll.bundle import Bundle
 from fairroll.receipt import read_envelope
 from fairroll.roll import Roller
-from fairroll.v1 import crossroads_pb2, envelope_pb2, fortune_doom_pb2, notation_pb2, roll_pb2, session_pb2
+from fairroll.v1 import crossroads_pb2, envelope_pb2, notation_pb2, roll_pb2, session_pb2
 from tests.service.rolling import TENANT, epoch_keys, roller, service_keys
 
 CR = crossroads_pb2.CrossroadsCheck
-FD = fortune_doom_pb2.FortuneDoomCheck
 
 
 def group(*names: str, zero: bool = False) -> roll_pb2.Check:

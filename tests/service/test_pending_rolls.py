@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairroll import hashing
+from fairroll import hashing, json_codec
 from fairroll.errors import RequestError, StateError, Step, VerificationError
 from fairroll.receipt import read_envelope
 from fairroll.session_message import read_session
@@ -85,6 +85,44 @@ def test_each_question_of_a_roll_is_a_receipt_of_its_own_and_the_whole_chain_ver
             assert judged(*chain[:end]).complete
         assert chain[-1].record.outcomes[0].status == roll_pb2.CHECK_STATUS_RESOLVED
     assert max(lengths) > 2
+
+
+ASKING = {
+    "crossroads": """{"skillRoll": {"advantage": 1, "removal": "REMOVAL_POLICY_ASK", "change": "CHANGE_POLICY_ASK",
+        "zeroResult": "ZERO_RESULT_POLICY_ASK", "greatSuccess": "GREAT_SUCCESS_POLICY_ASK",
+        "opposingRoll": {"name": "ogre", "advantage": 1, "removal": "REMOVAL_POLICY_ASK",
+            "change": "CHANGE_POLICY_ASK"}}}""",
+    "meidlands": """{"opposedRoll": {
+        "attacker": {"name": "Ann", "pool": 6, "modifiers": [-2], "rerolls": "REROLL_POLICY_ASK",
+            "penalties": "PENALTY_POLICY_ASK"},
+        "defender": {"name": "wolf", "pool": 4, "modifiers": [2], "rerolls": "REROLL_POLICY_ASK"},
+        "damage": "A/12", "armour": "L2/4", "usesCriticalDice": true, "pick": "PICK_POLICY_ASK"}}""",
+    "d6Dungeons": """{"skillRoll": {"difficulty": 5, "skill": 3, "ones": "ONES_POLICY_ASK"}}""",
+    "fortuneDoom": """{"resolutionRoll": {"advantage": true, "tie": "TIE_CHOICE_ASK"}}""",
+}
+KINDS = {
+    "crossroads": {"REMOVE", "CHANGE", "ZERO_RESULT", "GREAT_SUCCESS"},
+    "meidlands": {"REROLL", "PENALTY", "PICK"},
+    "d6Dungeons": {"ONES"},
+    "fortuneDoom": {"TIE"},
+}
+
+
+@pytest.mark.parametrize("system", ASKING)
+def test_every_kind_of_decision_is_asked_answered_and_verified(system: str) -> None:
+    check = json_codec.loads(roll_pb2.Check, f'{{"actor": "Ann", "{system}": {ASKING[system]}}}'.encode())
+    met: set[str] = set()
+    for number in range(200):
+        chain = Table(name=f"{system} {number}").finish(check, option=number)
+        kinds = {decision.kind for each in chain for decision in waiting(each)}
+        if kinds <= met:
+            continue
+        met |= kinds
+        assert all(judged(*chain[:end]).complete for end in range(1, len(chain) + 1))
+        outcome = chain[-1].record.outcomes[0]
+        answered = {(each.decision_id, each.option_id) for one in chain for each in one.record.request.answers}
+        assert answered <= {(each.id, each.option_id) for each in outcome.decisions}
+    assert met == KINDS[system]
 
 
 def test_the_same_answer_gives_the_same_bytes() -> None:
