@@ -36,9 +36,13 @@ PLAYERS = 6
 
 
 class Player:
-    """One session: rolls one after another until told to stop or until nothing answers; keeps all that it asked."""
+    """One session: rolls one after another until told to stop or until nothing answers; keeps all that it asked.
+
+    Every third roll of a player with an odd number asks which die Advantage removes, and the next request answers.
+    """
 
     def __init__(self, number: int) -> None:
+        self.number = number
         self.table = f"table {number}"
         self.asked: list[tuple[roll_pb2.RollRequest, roll_pb2.RollResponse | None]] = []
         self.key_id = ""
@@ -47,8 +51,14 @@ class Player:
     def request(self, text: str = "3d6") -> roll_pb2.RollRequest:
         seq = len(self.asked)
         last = self.asked[-1][1] if self.asked else None
+        if last is not None and is_pending(last):
+            return answering(last, seq, seq, last.digest)
         session = session_pb2.Session(table=self.table, vrf_key_id=self.key_id)
         check = roll_pb2.Check(notation=notation_pb2.NotationCheck(text=text))
+        if self.number % 2 and seq % 3 == 0:
+            check = remove()
+            for policy in ("change", "zero_result"):
+                check.crossroads.skill_roll.ClearField(policy)
         return roll_pb2.RollRequest(session=session, seq=seq, previous=last.digest if last else "", checks=[check])
 
     def play(self, stub: RollServiceStub, stop: Callable[[], bool], *, go_on: bool = False) -> None:
@@ -64,6 +74,15 @@ class Player:
                 return
             self.asked.append((request, response))
             self.key_id = response.record.session.vrf_key_id
+
+
+def answering(root: roll_pb2.RollResponse, option: int, seq: int, previous: str) -> roll_pb2.RollRequest:
+    """An answer to the first receipt of a session."""
+    request = roll_pb2.RollRequest(session=root.record.session, seq=seq, previous=previous, chain=[root.envelope])
+    request.root = request.continues = root.digest
+    (decision,) = waiting(root)
+    request.answers.add(decision_id=decision.id, option_id=decision.options[option % len(decision.options)].id)
+    return request
 
 
 def play_all(service: ServiceProcess, players: list[Player], stop: Callable[[], bool], *, go_on: bool = False) -> None:
@@ -85,18 +104,23 @@ def ask_all_again(service: ServiceProcess, players: list[Player]) -> None:
     """Every request gets the bytes that it got, an unanswered one gets some; no other request gets any."""
     with service.stub() as stub:
         for player in players:
-            for request, response in player.asked:
+            before = roll_pb2.RollResponse()
+            for seq, (request, response) in enumerate(player.asked):
                 again = stub.Roll(request, timeout=10)
                 if response is not None:
                     assert again.envelope == response.envelope
                 other = roll_pb2.RollRequest()
                 other.CopyFrom(request)
-                other.checks[0].notation.text = "d100"
+                if request.answers:
+                    other.CopyFrom(answering(before, seq + 1, seq, before.digest))
+                else:
+                    other.checks[0].label = "another"
                 with pytest.raises(grpc.RpcError) as refused:
                     stub.Roll(other, timeout=10)
                 refusal = refusal_of(refused.value)
                 assert (refusal.code, refusal.info.reason) == (grpc.StatusCode.ALREADY_EXISTS, "SEQ_USED")
                 assert refusal.info.metadata["digest"] == again.digest
+                before = again
 
 
 def setting(place: GuardPlace) -> str:
@@ -136,6 +160,7 @@ def test_a_service_killed_under_load_answers_every_request_in_one_way(place: Gua
     service.process.wait(10)
     assert any(player.asked[-1][1] is None for player in players)
     assert sum(len(player.asked) for player in players) > PLAYERS
+    assert any(request.answers for player in players for request, _ in player.asked)
     with start_service(tmp_path, guard=setting(place)) as restarted:
         ask_all_again(restarted, players)
 
@@ -204,15 +229,6 @@ def pending(stub: RollServiceStub, table: str) -> roll_pb2.RollResponse:
         if is_pending(root) and len(waiting(root)[0].options) > 1:
             return root
     raise AssertionError("count() ended")
-
-
-def answering(root: roll_pb2.RollResponse, option: int, seq: int, previous: str) -> roll_pb2.RollRequest:
-    """An answer to the first receipt of a session."""
-    request = roll_pb2.RollRequest(session=root.record.session, seq=seq, previous=previous, chain=[root.envelope])
-    request.root = request.continues = root.digest
-    (decision,) = waiting(root)
-    request.answers.add(decision_id=decision.id, option_id=decision.options[option % len(decision.options)].id)
-    return request
 
 
 def test_of_two_answers_to_one_pending_receipt_exactly_one_is_given(place: GuardPlace, tmp_path: Path) -> None:
