@@ -115,7 +115,9 @@ _MANY_WAYS = 2_000
 
 
 def _counts(node: Node) -> bool:
-    return isinstance(node, Modified) and any(isinstance(modifier, Count) for modifier in node.modifiers)
+    return isinstance(node, Modified) and any(
+        isinstance(modifier, Count | Tally | Match) for modifier in node.modifiers
+    )
 
 
 class Compiler:

@@ -33,6 +33,7 @@ from fairroll_rules.limits import MAX_AGAIN
 from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.exact import CALL, OPERATE, power, tester
 from fairroll_rules.notation.tree import (
+    Among,
     Call,
     Chain,
     Clamp,
@@ -47,6 +48,7 @@ from fairroll_rules.notation.tree import (
     Keep,
     Labelled,
     Mark,
+    Match,
     Modified,
     Modifier,
     Negate,
@@ -55,7 +57,9 @@ from fairroll_rules.notation.tree import (
     Power,
     Repeat,
     Reroll,
+    Sieve,
     Sort,
+    Tally,
     Tree,
     Unique,
     Variable,
@@ -263,7 +267,7 @@ class TreeOdds:
                     chosen = True
                 case Count() | Mark() | Sort():
                     pass
-                case Reroll() | Explode() | Clamp() | Unique():
+                case Reroll() | Explode() | Clamp() | Unique() | Among() | Sieve() | Tally() | Match():
                     raise UnsayableError
         return die(self._work, faces, Recipe(agains, before, burst, after, _itself if selected else score, join))
 
