@@ -188,7 +188,10 @@ def _reasons(path: str, call: MethodDescriptor, *, secured: bool, guard: bool) -
         return reasons
     if path == STREAM:  # each line is answered by itself
         return reasons | {"MEDIA_TYPE_UNSUPPORTED"}
-    reasons |= {"BODY_TOO_LARGE"} | given_by(call.name, guard=guard)
+    reasons |= given_by(call.name, guard=guard)
+    if path == ODDS_PICTURE:  # the question stands in the query, its checks as notation or as JSON
+        return reasons | json_codec.reasons_of(call.input_type)
+    reasons = reasons - {"QUERY_REPEATED"} | {"BODY_TOO_LARGE"}
     if path == LINE:  # one check of notation, and no JSON
         return (reasons | {"TEXT_INVALID"}) & _OF_A_LINE
     return reasons | {"MEDIA_TYPE_UNSUPPORTED"} | json_codec.reasons_of(call.input_type)

@@ -77,8 +77,8 @@ class Group(NamedTuple):
 
 
 ROLLS = frozenset({"Roll", "StreamRolls", "SealRoll"})
-VERIFICATIONS = frozenset({"VerifyReceipt", "VerifySession"})
 ODDS = frozenset({"GetOdds"})
+VERIFICATIONS = frozenset({"VerifyReceipt", "VerifySession"})
 
 
 def _group(
@@ -190,14 +190,15 @@ GROUPS = (
         calls=ROLLS,
         of={
             **dict.fromkeys(("LIMIT_EXCEEDED", "REQUIRED"), ROLLS | VERIFICATIONS | ODDS),
-            **dict.fromkeys(("CONFLICT", "NAME_LENGTH", "OUT_OF_RANGE"), ROLLS | ODDS),
             **dict.fromkeys(("DECISION_OPEN", "QUANTITY_UNKNOWN", "QUERY_REPEATED"), ODDS),
+            # What a roll refuses of its check, odds refuse.
+            **dict.fromkeys(("CONFLICT", "OUT_OF_RANGE"), ROLLS | ODDS),
+            "NAME_LENGTH": ROLLS | ODDS | {"VerifySession"},
             # An offer is held to what a session is held to.
             **dict.fromkeys(
                 (
                     "CONTRIBUTION_LENGTH",
                     "KEY_ID_MALFORMED",
-                    "NAME_LENGTH",
                     "ONE_OFF_MALFORMED",
                     "ROUND_OUT_OF_RANGE",
                     "TABLE_RESERVED",
@@ -205,7 +206,7 @@ GROUPS = (
                 ),
                 ROLLS | {"VerifySession"},
             ),
-            "DIGEST_MALFORMED": ROLLS | {"VerifySession"},
+            "DIGEST_MALFORMED": ROLLS | ODDS | {"VerifySession"},
             "SEQ_OUT_OF_RANGE": ROLLS | {"VerifySession"},
             "KEY_LENGTH": VERIFICATIONS,
             **dict.fromkeys(
@@ -341,6 +342,7 @@ GROUPS = (
         "The call came too late, and nothing was rolled.",
         Code.DEADLINE_EXCEEDED,
         {"DEADLINE_PASSED": "The call's deadline passed before its turn came, or before its odds were found."},
+        calls=ODDS,
     ),
     _group(
         "The moment",
