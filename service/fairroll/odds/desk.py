@@ -27,6 +27,12 @@ MAX_SECONDS = 20.0
 MAX_KNOWN_BYTES = 16 * 1024 * 1024
 """Bytes of questions and answers that are remembered."""
 
+_GONE = (OSError, asyncio.IncompleteReadError, RuntimeError)
+"""What using a process raises that is no more; the last is uvloop's way to say that a pipe is closed.
+
+A process may be gone before its first question: the service has threads of gRPC's, and a fork of such may crash.
+"""
+
 
 class OddsDesk:
     """Asks processes for odds, and remembers the answers."""
@@ -80,21 +86,38 @@ class OddsDesk:
             await _end(self._idle.pop())
 
     async def _work(self, form: int, request: bytes) -> tuple[int, bytes]:
-        """Have a process answer; one that did not come to its end is ended."""
-        process = self._idle.pop() if self._idle else await _start()
+        """Have a process answer; where it is gone, another one."""
+        try:
+            return await self._answer(form, request)
+        except _GONE:
+            pass
+        try:
+            return await self._answer(form, request)
+        except _GONE as error:
+            raise ServiceError("INTERNAL", "a process that answers odds ended by itself") from error
+
+    async def _answer(self, form: int, request: bytes) -> tuple[int, bytes]:
+        """Have one process answer; one that did not come to its end is ended."""
+        process = self._waiting_process() or await _start()
         try:
             if process.stdin is None or process.stdout is None:
                 raise TypeError("the process was started without pipes")
             process.stdin.write(HEAD.pack(form, len(request)) + request)
             kind, size = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
             content = await process.stdout.readexactly(size)
-        except BaseException as error:
+        except BaseException:
             await asyncio.shield(_end(process))
-            if isinstance(error, OSError | asyncio.IncompleteReadError):
-                raise ServiceError("INTERNAL", "a process that answers odds ended by itself") from error
             raise
         self._idle.append(process)
         return kind, content
+
+    def _waiting_process(self) -> Process | None:
+        """Return a process that waits for a question; one that was ended from outside in the meantime is left out."""
+        while self._idle:
+            process = self._idle.pop()
+            if process.returncode is None and process.stdin is not None and not process.stdin.is_closing():
+                return process
+        return None
 
     def _remember(self, key: tuple[int, bytes], answer: bytes) -> None:
         if key in self._known:

@@ -293,10 +293,11 @@ class TreeOdds:
         return Chances(weights, comb(len(faces), many)).losing(lost if lost >= CUT else Fraction(0))
 
     def _bursts_apart(self, modifiers: Sequence[Modifier]) -> bool:
-        """Tell whether explosions add dice that are then selected from one by one."""
-        kinds = [type(each) for each in modifiers if isinstance(each, (Keep, Drop))]
+        """Tell whether explosions add dice of which some are kept then; to keep first is another roll."""
+        chosen = [place for place, each in enumerate(modifiers) if isinstance(each, (Keep, Drop))]
+        made = [place for place, each in enumerate(modifiers) if isinstance(each, (Explode, Reroll, Clamp))]
         apart = any(isinstance(each, Explode) and not each.compound for each in modifiers)
-        return apart and kinds == [Keep]
+        return apart and len(chosen) == 1 and isinstance(modifiers[chosen[0]], Keep) and chosen[0] > made[-1]
 
     def _kept_of_bursts(self, node: Dice, modifiers: Sequence[Modifier], score: Score) -> Chances:
         """Return the kept of dice that explode into more: of each die only what may still be kept is remembered."""

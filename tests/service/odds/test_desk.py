@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
@@ -119,15 +120,24 @@ def test_only_so_many_questions_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     assert at_desk(use) == ["ODDS_BUSY"]
 
 
-def test_a_process_that_ends_by_itself_is_the_services_own_failure() -> None:
-    async def use(desk: OddsDesk) -> str:
+def test_a_process_that_was_ended_from_outside_is_replaced() -> None:
+    async def use(desk: OddsDesk) -> bytes:
         await desk.ask(PROTO, question("1d6"))
         (process,) = desk._idle
         process.kill()
-        await process.wait()
-        with pytest.raises(ServiceError) as failed:
-            await desk.ask(PROTO, question("1d8"))
-        await desk.ask(PROTO, question("1d8"))
-        return failed.value.reason
+        return await desk.ask(PROTO, question("1d8"))
 
-    assert at_desk(use) == "INTERNAL"
+    assert odds_pb2.GetOddsResponse.FromString(at_desk(use)) == get_odds(question("1d8"))
+
+
+def test_where_every_process_ends_by_itself_the_service_says_that_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    async def start() -> Process:
+        started.append(await asyncio.create_subprocess_exec("false", stdin=PIPE, stdout=PIPE))
+        return started[-1]
+
+    monkeypatch.setattr(desk_module, "_start", start)
+    with pytest.raises(ServiceError) as failed:
+        at_desk(lambda desk: desk.ask(PROTO, question("1d8")))
+    assert (failed.value.reason, len(started)) == ("INTERNAL", 2)

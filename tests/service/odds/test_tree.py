@@ -38,3 +38,10 @@ def test_a_field_that_it_does_not_know_is_left_alone_where_it_is_used(value: obj
         assert tree._known(part) is sayable
     finally:
         del tree._NEW_FIELDS[kind]
+
+
+def test_what_is_kept_before_it_explodes_is_left_to_the_rules() -> None:
+    # `4d4kh!` explodes each die and keeps the highest, `(4d4kh)!` explodes the one that was kept: 4 is never its total.
+    for text in ("(1d4kh)!", "(2d4kh)!", "(3d6dl)!"):
+        with pytest.raises(UnsayableError):
+            say(tree_of(text))
