@@ -20,6 +20,7 @@ from fairroll_rules.notation.tree import (
     Labelled,
     Match,
     Modified,
+    Modifier,
     Negate,
     Node,
     Pick,
@@ -92,7 +93,7 @@ def _all(nodes: tuple[Node, ...]) -> list[Pool] | None:
     return found
 
 
-def _picked(inner: Node, group: Modified, selects: tuple) -> Node:  # type: ignore[type-arg]
+def _picked(inner: Node, group: Modified, selects: tuple[Modifier, ...]) -> Node:
     pools = pools_of(inner)
     if not pools:
         raise _nothing_to_choose(group)
@@ -102,7 +103,7 @@ def _picked(inner: Node, group: Modified, selects: tuple) -> Node:  # type: igno
     return Pick(inner, selects, group.span)
 
 
-def _selected(pool: Pool, selects: tuple, span: Span) -> Modified:  # type: ignore[type-arg]
+def _selected(pool: Pool, selects: tuple[Modifier, ...], span: Span) -> Modified:
     """Return a pool that is selected from; what is only rolled again needs no parentheses of its own."""
     if isinstance(pool, Modified) and all(
         isinstance(each, (Reroll, Explode, Clamp, Unique)) for each in pool.modifiers
@@ -111,7 +112,7 @@ def _selected(pool: Pool, selects: tuple, span: Span) -> Modified:  # type: igno
     return Modified(pool, selects, span)
 
 
-def _counted(inner: Node, group: Modified, counts: tuple) -> Node:  # type: ignore[type-arg]
+def _counted(inner: Node, group: Modified, counts: tuple[Count | Tally | Match, ...]) -> Node:
     """Return the dice of a sum counted each, with the constants of the sum added to each die."""
     operands, operators = ((inner,), ()) if not isinstance(inner, Chain) else (inner.operands, inner.operators)
     pools: list[Pool] = []
