@@ -347,6 +347,14 @@ def test_another_receipt_than_the_sealed_one_is_found(run: Run, tmp_path: Path) 
     assert findings(value) == [("SEAL_DIFFERS", 1)]
 
 
+def test_an_offer_whose_session_does_not_verify_has_one_all_the_same(run: Run, tmp_path: Path) -> None:
+    first, _, last = bundles(played().receipts)
+    lines = write_lines(tmp_path / "scene.jsonl", [first, last])
+    _, value = report_of(run, tmp_path, lines, "--mine", kept(tmp_path, "offer", PLAIN.message()))
+    assert findings(value) == [("SEQ_MISSING", 1)]
+    assert value["level"]["offersWithoutSession"] == []
+
+
 def test_an_offer_without_a_session_is_told(run: Run, tmp_path: Path) -> None:
     lines = write_lines(tmp_path / "scene.jsonl", bundles(play(2).receipts))
     page_path = tmp_path / "report.html"

@@ -278,6 +278,15 @@ def test_a_command_line_that_is_none_exits_with_2(run: Run, arguments: tuple[str
     assert (done.code, done.json["error"]["code"]) == (2, reason)
 
 
+def test_a_roll_takes_the_place_of_no_file(run: Run, tmp_path: Path) -> None:
+    taken = tmp_path / "ann.json"
+    taken.write_text("mine")
+    done = run("roll", "d6", "--save", taken)
+    assert (done.code, done.out) == (2, "")
+    assert "[FILE_EXISTS]" in done.err
+    assert taken.read_text() == "mine"
+
+
 def test_a_roll_that_cannot_be_kept_is_not_made(run: Run, tmp_path: Path) -> None:
     done = run("roll", "d6", "--save", str(tmp_path / "missing" / "receipt.json"))
     assert (done.code, done.out) == (2, "")

@@ -347,3 +347,14 @@ def test_verified_records_are_whole(run: Run, house: Operator, receipt: Path) ->
     record = json_codec.from_value(roll_pb2.RollRecord, json_codec.parse(json.dumps(shown)))
     payload = parse_envelope(to_text(json.loads(receipt.read_bytes())["envelope"])).payload
     assert record.SerializeToString(deterministic=True) == payload
+
+
+@pytest.mark.parametrize("content", ["", "\n" * 1000])
+def test_a_file_without_a_receipt_is_no_verified_session(
+    run: Run, house: Operator, tmp_path: Path, content: str
+) -> None:
+    empty = tmp_path / "empty.jsonl"
+    empty.write_text(content)
+    done = run("verify", empty, "--root", house.root)
+    assert done.code == 2
+    assert "has no receipt" in done.out + done.err

@@ -378,6 +378,8 @@ class _Auditor:
             self._with_seals.append(session)
             shown_seqs = {entry.seq for entry in self._book.entries(session_id) if entry.seq in told}
             found.sealed = sorted(told.keys() - shown_seqs)
+        if self._wanted.mine.offer_of(session) is not None:
+            self._opened.append(session)
         order = order_findings(self._watch(found, {seq for seq, _ in answers}), told)
         for finding in chain(order, _branches(answers), self._differences(session_id, session)):
             found.finding_count += 1
@@ -411,8 +413,6 @@ class _Auditor:
         found.level = self._wanted.mine.level(session, found.facts)
         self._result.levels[found.level.name] += 1
         self._result.level_sentences.setdefault(found.level.name, Counter()).update(found.level.rests_on)
-        if self._wanted.mine.offer_of(session) is not None:
-            self._opened.append(session)
 
     def _watch(self, found: SessionResult, answered: Collection[int]) -> Iterator[Place]:
         """Hand on the places of a session's receipts, and note what they show on the way."""

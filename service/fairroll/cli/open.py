@@ -33,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
     """Ask for the receipt, compare its digest, print, save."""
     sealed = read_sealed(options.sealed)
     if options.save is not None:
+        files.require_absent(options.save)
         files.require_writable(options.save)
     key_list = None if options.save is None else roll.fetch_key_list(options.server)
     answer = call(options.server, "/v1/rolls", json_codec.to_value(sealed.request))

@@ -127,6 +127,7 @@ def run(options: argparse.Namespace) -> int:
         return EXIT_GOOD
     # First, so that a roll that was made can also be kept.
     if options.save is not None:
+        files.require_absent(options.save)
         files.require_writable(options.save)
     key_list = None if options.save is None else fetch_key_list(options.server)
     chain: list[dict[str, Any]] = list(request.get("chain", ()))

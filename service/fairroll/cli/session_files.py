@@ -39,9 +39,11 @@ def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError]]:
     if not name.endswith(_LINES):
         yield name, text
         return
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            yield f"{name}:{number}", line
+    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not lines:
+        yield name, KeyFileError("FILE_NOT_READ", f"{name} has no receipt", field=name)
+    for number, line in lines:
+        yield f"{name}:{number}", line
 
 
 def _parsed(name: str, text: bytes | FairrollError) -> Bundle | FairrollError:
