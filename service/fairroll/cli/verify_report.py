@@ -87,7 +87,7 @@ def offer_lines(missing: Sequence[Offer], unopened: Sequence[Sealed]) -> Iterabl
     for offer in missing:
         yield ""
         yield f"OFFER WITHOUT A SESSION: {offer.digest}, table {offer.table}"
-        yield "  No receipt shown here is of its session: if it was opened, someone may have looked ahead and dropped it."
+        yield "  No receipt shown here is of its session: if it was opened, someone may have dropped what they foresaw."
     for told in unopened:
         yield ""
         yield f"SEALED WITHOUT A SESSION: {told.digest}, table {told.table}, seq {told.seq}"
