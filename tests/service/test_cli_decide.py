@@ -27,8 +27,9 @@ def test_ask_shows_the_options_at_the_prompt_and_goes_on_to_the_end(
     run: Run, service: ServiceProcess, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     path = tmp_path / "scene.json"
+    # Six dice, so that they are hardly ever all alike, when there is nothing to choose.
     type_in(monkeypatch, "what?\n0\n" + "1\n" * 20)
-    done = run("roll", "--ask", *SKILL, "--actor", "Ann", "--save", path)
+    done = run("roll", "--ask", *SKILL[:-1], "advantage=3", "--actor", "Ann", "--save", path)
     assert done.code == 0
     assert "REMOVE (0:0), the player decides:" in done.out
     assert "  1 " in done.out
