@@ -19,7 +19,14 @@ from google.rpc import status_pb2
 
 from fairroll.v1.notation_pb2 import NotationCheck
 from fairroll.v1.roll_pb2 import Check, RollRequest
-from fairroll.v1.service_pb2 import ParseNotationRequest, StreamRollsRequest, StreamRollsResponse, VerifyReceiptRequest
+from fairroll.v1.service_pb2 import (
+    ParseNotationRequest,
+    SealRollRequest,
+    StreamRollsRequest,
+    StreamRollsResponse,
+    VerifyReceiptRequest,
+    VerifySessionRequest,
+)
 from tests.service.grpc_door import read_refusal
 from tests.service.mutations import requests
 from tests.service.process import ServiceProcess, start_service
@@ -31,7 +38,9 @@ AT_ONCE = 50
 MIB = 2**20
 KINDS: dict[str, type[Message]] = {
     "Roll": RollRequest,
+    "SealRoll": SealRollRequest,
     "VerifyReceipt": VerifyReceiptRequest,
+    "VerifySession": VerifySessionRequest,
     "ParseNotation": ParseNotationRequest,
     "StreamRolls": StreamRollsRequest,
 }
