@@ -8,11 +8,5 @@ find_one() {
     return 1
 }
 if find_one; then exit 0; fi
-if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
-    echo 'There is no Chromium: install one (on Debian: apt-get install chromium)' >&2
-    exit 1
-fi
-echo 'Installing chromium with apt-get' >&2
-apt-get -qq update >&2
-DEBIAN_FRONTEND=noninteractive apt-get -qq install --yes --no-install-recommends chromium >&2
+sh "$(dirname "$0")/debian.sh" chromium
 find_one

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from fastapi import Request
 from fastapi.responses import RedirectResponse, Response
 
+from fairroll.cached import cached_response
 from fairroll.openapi import openapi
 
 if TYPE_CHECKING:
@@ -51,8 +52,8 @@ def add_documentation(app: FastAPI, roller: Roller, *, anonymous: bool, guard: b
         return json.dumps(openapi(app, roller, anonymous=anonymous, guard=guard), ensure_ascii=False).encode()
 
     def add(path: str, media_type: str, body: Callable[[], bytes]) -> None:
-        async def answer(_: Request) -> Response:
-            return Response(body(), 200, _HEADERS, media_type)
+        async def answer(request: Request) -> Response:
+            return cached_response(request, body(), _HEADERS, media_type)
 
         app.add_route(path, answer, methods=["GET"])
 

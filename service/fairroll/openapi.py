@@ -59,8 +59,8 @@ def openapi(app: FastAPI, roller: Roller, *, anonymous: bool, guard: bool) -> di
             # HEAD is GET without its body: it stands nowhere of its own.
             for verb in (route.methods or set()) - {"HEAD"}:
                 operation = _operation(route.path, call, builder, examples)
-                if call.name in PUBLIC:
-                    operation["parameters"] = [_IF_NONE_MATCH]
+                if verb == "GET":
+                    operation.setdefault("parameters", []).append(_IF_NONE_MATCH)
                     operation["responses"]["304"] = _NOT_MODIFIED
                 if secured:
                     operation["security"] = [{"apiKey": []}]
@@ -193,7 +193,7 @@ def _reasons(path: str, call: MethodDescriptor, *, secured: bool, guard: bool) -
         return reasons | json_codec.reasons_of(call.input_type)
     reasons = reasons - {"QUERY_REPEATED"} | {"BODY_TOO_LARGE"}
     if path == LINE:  # one check of notation, and no JSON
-        return (reasons | {"TEXT_INVALID"}) & _OF_A_LINE
+        return (reasons | {"MEDIA_TYPE_UNSUPPORTED", "TEXT_INVALID"}) & _OF_A_LINE
     return reasons | {"MEDIA_TYPE_UNSUPPORTED"} | json_codec.reasons_of(call.input_type)
 
 
@@ -240,6 +240,7 @@ _OF_A_LINE = frozenset(
         "GUARD_UNREACHABLE",
         "INTERNAL",
         "LIMIT_EXCEEDED",
+        "MEDIA_TYPE_UNSUPPORTED",
         "TEXT_INVALID",
     }
 ) - {"DRAWS_DIFFER"}

@@ -12,6 +12,8 @@ from fairroll.reasons import TABLE
 
 MEDIA_TYPE = "application/problem+json"
 TYPE_PREFIX = "urn:fairroll:reason:"
+_CHALLENGE = 'ApiKey realm="fairroll", header="x-api-key"'
+"""A 401 names how to say who one is (RFC 9110, 11.6.1); no scheme that a browser answers with a window of its own."""
 
 
 def problem(error: FairrollError) -> dict[str, Any]:
@@ -56,4 +58,7 @@ def plain_problem(status: int, reason: str, detail: str, **members: str) -> Resp
 
 def _response(members: dict[str, Any]) -> Response:
     body = json.dumps(members, ensure_ascii=False).encode()
-    return Response(body, members["status"], {"cache-control": "no-store"}, MEDIA_TYPE)
+    headers = {"cache-control": "no-store"}
+    if members["status"] == 401:
+        headers["www-authenticate"] = _CHALLENGE
+    return Response(body, members["status"], headers, MEDIA_TYPE)

@@ -118,7 +118,7 @@ GROUPS = (
             "JSON_TOO_DEEP": "The JSON is nested deeper than any message of the contract.",
             "JSON_TYPE": "A value of signed or trusted JSON has another type than it must have.",
             "JSON_UNREADABLE": "The body is not JSON in UTF-8.",
-            "MEDIA_TYPE_UNSUPPORTED": "Send the body with one of the content types named in the message.",
+            "MEDIA_TYPE_UNSUPPORTED": "Send the body with a content type named in the message, and not compressed.",
             "MISSING_FIELD": "Signed or trusted JSON lacks a field.",
             "TEXT_INVALID": "A text holds what is not Unicode.",
             "UNKNOWN_FIELD": "The contract has no such field: look for a typo, or a newer contract than the service's.",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from fastapi import FastAPI, Request
@@ -15,6 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from fairroll import json_codec
+from fairroll.cached import cached_response
 from fairroll.cors import Cors
 from fairroll.documentation import add_documentation
 from fairroll.door import MAX_BODY_BYTES, log_failure, new_call_id
@@ -47,6 +47,7 @@ PICTURE_SECONDS = 3600
 """How long a cache may show a picture of odds."""
 
 _NO_STORE = {"cache-control": "no-store"}
+_FRESH = {"cache-control": f"public, max-age={FRESH_SECONDS}"}
 
 Handler: TypeAlias = Callable[[Request], Awaitable[Response]]
 Use: TypeAlias = Callable[[Any, str], Awaitable[Message]]
@@ -156,7 +157,7 @@ def _odds_picture(desk: OddsDesk, callers: Callers) -> Handler:
     async def handle(request: Request) -> Response:
         _tenant(request, callers)
         asked = question_of(request.query_params.multi_items())
-        return Response(await desk.ask(SVG, asked), 200, headers, SVG_TYPE)
+        return cached_response(request, await desk.ask(SVG, asked), headers, SVG_TYPE)
 
     return handle
 
@@ -165,20 +166,9 @@ def _call_without_body(call: Callable[[], Message]) -> Handler:
     """Return the handler of a public call whose answer seldom changes: what an auditor asks."""
 
     async def handle(request: Request) -> Response:
-        body = json_codec.dumps(call())
-        etag = f'"{sha256(body).hexdigest()[:32]}"'
-        headers = {"etag": etag, "cache-control": f"public, max-age={FRESH_SECONDS}"}
-        if _names(request.headers.get("if-none-match", ""), etag):
-            return Response(b"", 304, headers)
-        return Response(body, 200, headers, JSON_TYPE)
+        return cached_response(request, json_codec.dumps(call()), _FRESH, JSON_TYPE)
 
     return handle
-
-
-def _names(header: str, etag: str) -> bool:
-    """Whether an If-None-Match names the tag; weak ones compare as strong ones do (RFC 9110, 13.1.2)."""
-    tags = {tag.strip().removeprefix("W/") for tag in header.split(",")}
-    return bool(tags & {etag, "*"})
 
 
 def _stream(roll: Roll, metrics: Metrics, callers: Callers) -> Handler:
@@ -195,6 +185,7 @@ def _line_for_people(roll: Roll, callers: Callers) -> Handler:
 
     async def handle(request: Request) -> Response:
         tenant = _tenant(request, callers)
+        _require_plain(request)
         try:
             text = (await _body(request)).decode()
         except UnicodeDecodeError:
@@ -253,6 +244,14 @@ def _require(request: Request, *types: str) -> None:
     kind = request.headers.get("content-type", types[0]).partition(";")[0].strip().lower()
     if kind not in types:
         raise RequestError("MEDIA_TYPE_UNSUPPORTED", f"send {' or '.join(types)}", value=kind)
+    _require_plain(request)
+
+
+def _require_plain(request: Request) -> None:
+    """Refuse a compressed body: what it grows to would be known too late."""
+    coding = request.headers.get("content-encoding", "identity").strip().lower()
+    if coding not in ("", "identity"):
+        raise RequestError("MEDIA_TYPE_UNSUPPORTED", "send the body without a content-encoding", value=coding)
 
 
 async def _body(request: Request) -> bytes:

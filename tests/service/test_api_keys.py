@@ -54,6 +54,7 @@ def over_grpc(keyed: Keyed, key: str | None) -> RollResponse:
 def test_a_caller_that_nobody_knows_is_refused(keyed: Keyed, key: str | None, reason: str) -> None:
     answer = over_rest(keyed, key)
     assert (answer.status_code, answer.json()["reason"]) == (401, reason)
+    assert answer.headers["www-authenticate"].startswith("ApiKey ")
     with pytest.raises(grpc.RpcError) as caught:
         over_grpc(keyed, key)
     refusal = refusal_of(caught.value)

@@ -1,5 +1,6 @@
 """What only REST has: routes, problems from every source, the line for people."""
 
+import gzip
 import json
 import socket
 from collections.abc import Iterator
@@ -119,6 +120,19 @@ def test_another_media_type_is_a_problem(client: httpx.Client) -> None:
     assert answer.status_code == 415
 
 
+@pytest.mark.parametrize("path", ["/v1/rolls", "/v1/rolls:stream", "/v1/odds", "/v1/roll"])
+def test_a_compressed_body_is_a_problem(client: httpx.Client, path: str) -> None:
+    body = gzip.compress(b'{"checks": [{"notation": {"text": "4d6kh3"}}]}')
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    answer = client.post(path, content=body, headers=headers)
+    problem = problem_of(answer)
+    assert (answer.status_code, problem["reason"], problem["value"]) == (415, "MEDIA_TYPE_UNSUPPORTED", "gzip")
+
+
+def test_a_body_may_say_that_it_is_as_it_is(client: httpx.Client) -> None:
+    assert client.post("/v1/roll", content=b"4d6kh3", headers={"content-encoding": "Identity"}).status_code == 200
+
+
 def test_a_large_body_is_a_problem_that_names_the_limit(client: httpx.Client) -> None:
     answer = client.post("/v1/rolls", content=b" " * (2**20 + 1), headers={"content-type": "application/json"})
     problem = problem_of(answer)
@@ -172,6 +186,18 @@ def test_another_method_is_told_which_ones_there_are(
     answer = client.request(verb, path)
     assert (answer.status_code, problem_of(answer)["reason"]) == (405, "METHOD_NOT_ALLOWED")
     assert set(answer.headers["allow"].split(", ")) == allowed
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/keys", "/docs", "/docs/swagger-ui.css", "/openapi.json", "/v1/odds.svg?check=4d6kh3"]
+)
+def test_each_get_answer_has_a_tag_by_which_it_is_not_sent_again(client: httpx.Client, path: str) -> None:
+    got = client.get(path)
+    assert (got.status_code, len(got.content) > 100) == (200, True)
+    again = client.get(path, headers={"if-none-match": got.headers["etag"]})
+    assert (again.status_code, again.content) == (304, b"")
+    assert again.headers["etag"] == got.headers["etag"]
+    assert again.headers["cache-control"] == got.headers["cache-control"]
 
 
 @pytest.mark.parametrize(("shape", "status"), [("{}", 304), ("W/{}", 304), ('"x", {}', 304), ("*", 304), ('"x"', 200)])
