@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
 _TICK = os.sysconf("SC_CLK_TCK")
 START_SECONDS = 30
@@ -35,8 +36,24 @@ class Server:
 @contextmanager
 def echo(kind: str, size: int) -> Iterator[Server]:
     """Run bench/echo.py."""
-    command = [sys.executable, "-m", "bench.echo", kind, str(size)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+    with _started("bench.echo", kind, str(size), stderr=None) as server:
+        yield server
+
+
+@contextmanager
+def part(kind: str, folder: Path) -> Iterator[Server]:
+    """Run bench/part_server.py with the keys in the folder; what it logs is written there as well."""
+    with (
+        (folder / f"log-{kind}").open("wb") as log,
+        _started("bench.part_server", kind, str(folder / "keys"), stderr=log) as server,
+    ):
+        yield server
+
+
+@contextmanager
+def _started(module: str, *words: str, stderr: IO[bytes] | None) -> Iterator[Server]:
+    command = [sys.executable, "-m", module, *words]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr, text=True) as process:
         try:
             assert process.stdout is not None
             yield Server(process.stdout.readline().strip(), process.pid)
