@@ -87,7 +87,7 @@ class GrpcDoor(grpc.GenericRpcHandler):
         unary = {
             "Roll": self._unary("Roll", RollRequest, self._roll),
             "SealRoll": self._unary("SealRoll", SealRollRequest, sealing(self._roll)),
-            "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _known(roller.verify_receipt)),
+            "VerifyReceipt": self._unary("VerifyReceipt", VerifyReceiptRequest, _aside(roller.verify_receipt)),
             "VerifySession": self._unary("VerifySession", VerifySessionRequest, _aside(roller.verify_session)),
             "GetOdds": self._answered("GetOdds", self._get_odds),
             "ParseNotation": self._unary("ParseNotation", ParseNotationRequest, _known(roller.parse_notation)),

@@ -45,7 +45,7 @@ LIMITS: dict[str, tuple[int, str]] = {
     "chain_bytes": (bundle.MAX_CHAIN_BYTES, "Bytes of all payloads in the chain of an answer."),
     # One session.
     "session_receipts": (verify_call.MAX_SESSION_RECEIPTS, "Receipts of one call of VerifySession; at least 1."),
-    "kept": (verify_call.MAX_KEPT, "Offers of one call of VerifySession, logs of co-seed chains, and sealed rolls."),
+    "kept": (verify_call.MAX_KEPT, "Offers in one `mine`, logs of co-seed chains, and sealed rolls: each."),
     "origin_bytes": (session.MAX_NAME_BYTES, f"{_NAME}an origin; at least 1."),
     "tenant_bytes": (session.MAX_NAME_BYTES, f"{_NAME}a tenant; at least 1."),
     "table_bytes": (session.MAX_NAME_BYTES, f"{_NAME}a table; at least 1."),

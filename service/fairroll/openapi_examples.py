@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from fairroll import json_codec
+from fairroll import hashing, json_codec
 from fairroll.errors import RequestError, to_status
-from fairroll.v1 import roll_pb2, service_pb2
+from fairroll.offer import Commit, Offer
+from fairroll.v1 import notation_pb2, roll_pb2, service_pb2, session_pb2
 
 if TYPE_CHECKING:
     from fairroll.roll import Roller
@@ -74,6 +76,7 @@ class Examples:
         request = json_codec.loads(roll_pb2.RollRequest, json.dumps(EXAMPLES["notation"]))
         receipt = json_codec.to_value(roller.roll(request, EXAMPLE_TENANT))
         bundle = {"envelope": receipt["envelope"]}
+        offered = _offered(roller)
         self.requests: dict[str, dict[str, Any]] = {
             "RollRequest": dict(EXAMPLES),
             "SealRollRequest": {
@@ -81,8 +84,14 @@ class Examples:
                     "roll": {"session": {"table": "table-43"}, "checks": [{"notation": {"text": "1d20+3"}}]}
                 }
             },
-            "VerifyReceiptRequest": {"the receipt of a roll": {"bundle": bundle}},
-            "VerifySessionRequest": {"the receipts of a session": {"bundles": [bundle]}},
+            "VerifyReceiptRequest": {
+                "the receipt of a roll": {"bundle": bundle},
+                "against an offer that you kept": {"bundle": offered["bundles"][0], "mine": offered["mine"]},
+            },
+            "VerifySessionRequest": {
+                "the receipts of a session": {"bundles": [bundle]},
+                "against an offer that you kept": offered,
+            },
             "ParseNotationRequest": {
                 "notation": {"check": {"text": "4d6kh3"}},
                 "notation with a fault": {"check": {"text": "4d6kh3("}},
@@ -95,6 +104,20 @@ class Examples:
         refused = service_pb2.StreamRollsResponse(item_id="second", status=to_status(error))
         self.lines = _lines(items)
         self.answered_lines = _lines([{"itemId": "first", "receipt": receipt}, json_codec.to_value(refused)])
+
+
+def _offered(roller: Roller) -> dict[str, Any]:
+    """Return the receipts of a session that was offered, and the offer."""
+    entropy = sha256(b"an example, which everybody knows").digest()
+    session = session_pb2.Session(table="table-44", contributions=[session_pb2.Contribution(entropy=entropy)])
+    check = roll_pb2.Check(notation=notation_pb2.NotationCheck(text="4d6kh3"))
+    receipt = roller.roll(roll_pb2.RollRequest(session=session, checks=[check]), EXAMPLE_TENANT)
+    used = receipt.record.session
+    offer = Offer(used.origin, used.tenant, used.table, used.vrf_key_id, (Commit(hashing.commit(entropy)),))
+    return {
+        "bundles": [{"envelope": json_codec.to_value(receipt.envelope)}],
+        "mine": {"offers": [json_codec.to_value(offer.message())]},
+    }
 
 
 def _lines(items: list[dict[str, Any]]) -> str:

@@ -193,7 +193,7 @@ GROUPS = (
             **dict.fromkeys(("DECISION_OPEN", "QUANTITY_UNKNOWN", "QUERY_REPEATED"), ODDS),
             # What a roll refuses of its check, odds refuse.
             **dict.fromkeys(("CONFLICT", "OUT_OF_RANGE"), ROLLS | ODDS),
-            "NAME_LENGTH": ROLLS | ODDS | {"VerifySession"},
+            "NAME_LENGTH": ROLLS | ODDS | VERIFICATIONS,
             # An offer is held to what a session is held to.
             **dict.fromkeys(
                 (
@@ -204,10 +204,10 @@ GROUPS = (
                     "TABLE_RESERVED",
                     "TOO_MANY_CONTRIBUTIONS",
                 ),
-                ROLLS | {"VerifySession"},
+                ROLLS | VERIFICATIONS,
             ),
-            "DIGEST_MALFORMED": ROLLS | ODDS | {"VerifySession"},
-            "SEQ_OUT_OF_RANGE": ROLLS | {"VerifySession"},
+            "DIGEST_MALFORMED": ROLLS | ODDS | VERIFICATIONS,
+            "SEQ_OUT_OF_RANGE": ROLLS | VERIFICATIONS,
             "KEY_LENGTH": VERIFICATIONS,
             **dict.fromkeys(
                 (

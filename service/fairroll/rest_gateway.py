@@ -104,7 +104,7 @@ def make_app(
     post("/v1/rolls", "Roll", roll_pb2.RollRequest, roll)
     post("/v1/rolls:seal", "SealRoll", service_pb2.SealRollRequest, sealing(roll))
     add("/v1/rolls:stream", "POST", "StreamRolls", _stream(roll, metrics, callers))
-    post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, known(roller.verify_receipt))
+    post("/v1/rolls:verify", "VerifyReceipt", service_pb2.VerifyReceiptRequest, aside(roller.verify_receipt))
     post("/v1/sessions:verify", "VerifySession", service_pb2.VerifySessionRequest, aside(roller.verify_session))
     add("/v1/odds", "POST", "GetOdds", _odds(desk, callers))
     add("/v1/odds.svg", "GET", "GetOdds", _odds_picture(desk, callers))

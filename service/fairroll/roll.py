@@ -171,7 +171,7 @@ class Roller:
         return response
 
     def verify_receipt(self, request: service_pb2.VerifyReceiptRequest) -> service_pb2.VerifyReceiptResponse:
-        """Verify a receipt with the keys that the caller names, or with this service's own."""
+        """Verify a receipt with the keys that the caller names, or its own; touches nothing that rolls use."""
         return verify_call.verify_receipt(request, self.keys)
 
     def verify_session(self, request: service_pb2.VerifySessionRequest) -> service_pb2.VerifySessionResponse:

@@ -13,7 +13,7 @@ from pathlib import Path
 from fairroll import files, json_codec, strict_json
 from fairroll.errors import KeyFileError, RequestError
 from fairroll.receipt import is_digest
-from fairroll.v1 import roll_pb2
+from fairroll.v1 import roll_pb2, service_pb2
 
 _FIELDS = ("digest", "request")
 
@@ -29,6 +29,11 @@ class SealedFile:
 
     digest: str
     request: roll_pb2.RollRequest
+
+    @property
+    def told(self) -> service_pb2.SealRollResponse:
+        """What everybody may see of it."""
+        return service_pb2.SealRollResponse(digest=self.digest, session=self.request.session, seq=self.request.seq)
 
 
 def create_sealed(path: Path, sealed: SealedFile) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from fairroll.bundle import Bundle, read_bundle
 from fairroll.checks import require_limit
 from fairroll.convert import join_path
@@ -23,19 +25,32 @@ _RESULTS = {True: service_pb2.STEP_RESULT_HELD, False: service_pb2.STEP_RESULT_N
 
 
 def verify_receipt(request: service_pb2.VerifyReceiptRequest, keys: ServiceKeys) -> service_pb2.VerifyReceiptResponse:
-    """Verify a receipt; one that fails is an answer.
+    """Verify a receipt, with what the caller kept as a session of its own; one that fails is an answer.
 
     Args:
         request: the bundle, and a root key where it is not this service's.
         keys: the service's own, used for what the request leaves out.
 
     Raises:
-        RequestError: there is no receipt in the request, or the root key is none.
+        RequestError: there is no receipt in the request, or the root key, an offer, a log or a sealed roll is none.
     """
     root_key = _root_key(request.root_key, keys)
+    mine = _mine(request.mine)
     given = read_bundle(request.bundle)
     bundle = Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))
-    return _receipt_message(judge("", bundle, verification(bundle, root_key)))
+    if not request.HasField("mine"):
+        return _receipt_message(judge("", bundle, verification(bundle, root_key)))
+    found = _judge_all([("", bundle)], root_key, mine)
+    response = found.receipts[0]
+    response.verified = found.verified
+    response.level = ""
+    for session in found.sessions:
+        response.session.CopyFrom(session)
+        response.level = session.level if found.verified else ""
+        response.rests_on[:] = session.rests_on
+    response.offers_without_session.extend(found.offers_without_session)
+    response.sealed_without_session.extend(found.sealed_without_session)
+    return response
 
 
 def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys) -> service_pb2.VerifySessionResponse:
@@ -46,10 +61,11 @@ def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys)
         keys: the service's own, used for what the request leaves out.
 
     Raises:
-        RequestError: there is no receipt in a bundle, there are too many, or the root key, an offer or a log is none.
+        RequestError: there is no receipt in a bundle, there are too many, or the root key, an offer, a log or a sealed
+            roll is none.
     """
     root_key = _root_key(request.root_key, keys)
-    mine = _mine(request)
+    mine = _mine(request.mine)
     if not request.bundles:
         raise RequestError("REQUIRED", "a session has at least one receipt", field="bundles")
     require_limit("session_receipts", len(request.bundles), MAX_SESSION_RECEIPTS, "bundles")
@@ -61,6 +77,12 @@ def verify_session(request: service_pb2.VerifySessionRequest, keys: ServiceKeys)
             error.field = f"bundles[{index}]{error.field.removeprefix('bundle')}"
             raise
         receipts.append(("", Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))))
+    return _judge_all(receipts, root_key, mine)
+
+
+def _judge_all(
+    receipts: Iterable[tuple[str, Bundle]], root_key: bytes, mine: Mine
+) -> service_pb2.VerifySessionResponse:
     judged, reports = verify_sessions(receipts, root_key, mine=mine)
     missing = mine.without_session(report.session for report in reports)
     unopened = mine.sealed_without_session(report.session for report in reports)
@@ -111,22 +133,22 @@ def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
     return response
 
 
-def _mine(request: service_pb2.VerifySessionRequest) -> Mine:
+def _mine(kept: service_pb2.Mine) -> Mine:
     for name in ("offers", "reveal_logs", "sealed"):
-        require_limit("kept", len(getattr(request, name)), MAX_KEPT, name)
+        require_limit("kept", len(getattr(kept, name)), MAX_KEPT, f"mine.{name}")
     field = ""
     try:
         offers: list[Offer] = []
-        for index, offer in enumerate(request.offers):
-            field = f"offers[{index}]"
+        for index, offer in enumerate(kept.offers):
+            field = f"mine.offers[{index}]"
             offers.append(read_offer(offer))
         logs: list[RevealLog] = []
-        for index, log in enumerate(request.reveal_logs):
-            field = f"reveal_logs[{index}]"
+        for index, log in enumerate(kept.reveal_logs):
+            field = f"mine.reveal_logs[{index}]"
             logs.append(read_reveal_log(log))
         sealed: list[Sealed] = []
-        for index, told in enumerate(request.sealed):
-            field = f"sealed[{index}]"
+        for index, told in enumerate(kept.sealed):
+            field = f"mine.sealed[{index}]"
             sealed.append(read_sealed(told))
     except RequestError as error:
         error.field = join_path(field, error.field.removeprefix("session.").removeprefix("contributions."))

@@ -203,14 +203,25 @@ def test_a_value_given_for_another_request_or_for_none_is_found() -> None:
 
 def ask(service: Roller, table: Table, **kept: Sequence[object]) -> service_pb2.VerifySessionResponse:
     messages = [bundle_message(replace(bundle(each), key_list=None)) for each in table.receipts]
-    return service.verify_session(service_pb2.VerifySessionRequest(bundles=messages, **kept))  # type: ignore[arg-type]
+    mine = service_pb2.Mine(**kept)  # type: ignore[arg-type]
+    return service.verify_session(service_pb2.VerifySessionRequest(bundles=messages, mine=mine))
+
+
+def log_message(table: OfferedTable) -> session_pb2.RevealLog:
+    log = session_pb2.RevealLog(anchor=ANCHOR)
+    for seq, digest in log_of(table).requests.items():
+        log.reveals.add(seq=seq, request_digest=digest)
+    return log
+
+
+def ask_of_one(table: Table, place: int, mine: service_pb2.Mine | None) -> service_pb2.VerifyReceiptResponse:
+    shown = bundle_message(replace(bundle(table.receipts[place]), key_list=None))
+    return table.service.verify_receipt(service_pb2.VerifyReceiptRequest(bundle=shown, mine=mine))
 
 
 def test_the_call_grants_levels_against_the_offers_and_logs_of_the_caller() -> None:
     table = played(CO_SEEDED)
-    log = session_pb2.RevealLog(anchor=ANCHOR)
-    for seq, digest in log_of(table).requests.items():
-        log.reveals.add(seq=seq, request_digest=digest)
+    log = log_message(table)
     assert ask(table.service, table).sessions[0].level == "L0"
     assert ask(table.service, table, offers=[CO_SEEDED.message()]).sessions[0].level == "L1"
     answer = ask(table.service, table, offers=[CO_SEEDED.message()], reveal_logs=[log])
@@ -221,6 +232,43 @@ def test_the_call_grants_levels_against_the_offers_and_logs_of_the_caller() -> N
     assert list(told.offers_without_session) == [dropped]
 
 
+def test_the_call_for_one_receipt_judges_it_against_what_the_caller_kept() -> None:
+    table = played(CO_SEEDED, rolls=1)
+    mine = service_pb2.Mine(offers=[CO_SEEDED.message()], reveal_logs=[log_message(table)])
+    alone = ask_of_one(table, 0, None)
+    assert (alone.verified, alone.level, alone.HasField("session")) == (True, "L0", False)
+    found = ask_of_one(table, 0, mine)
+    assert (found.verified, found.level, found.session.level) == (True, "L3", "L3")
+    assert found.rests_on == found.session.rests_on
+    assert found.rests_on[0].startswith("L3 co-seeded")
+    mine.reveal_logs[0].reveals[0].request_digest = "ab" * 32
+    bent = ask_of_one(table, 0, mine)
+    assert (bent.verified, bent.level) == (False, "")
+    assert [each.reason for each in bent.session.findings] == ["REVEAL_DIFFERS"]
+    assert {step.result for step in bent.steps} == {service_pb2.STEP_RESULT_HELD}
+
+
+def test_the_call_for_one_receipt_tells_what_has_no_session() -> None:
+    table = played(rolls=2)
+    dropped = offer_of(*PLAIN.contributions, table="dropped").message()
+    found = ask_of_one(table, 0, service_pb2.Mine(offers=[PLAIN.message(), dropped]))
+    assert (found.verified, found.level, found.session.level) == (False, "", "L1")
+    assert list(found.offers_without_session) == [dropped]
+    # It is all that is shown of its session, and above seq 0 that is not enough.
+    later = ask_of_one(table, 1, service_pb2.Mine(offers=[PLAIN.message()]))
+    assert not later.verified
+    assert [each.reason for each in later.session.findings] == ["SEQ_MISSING"]
+
+
+def test_the_call_for_a_receipt_that_is_refused_has_no_session_and_no_level() -> None:
+    table = played(rolls=1)
+    table.receipts[0].envelope.payload += b"\0"
+    found = ask_of_one(table, 0, service_pb2.Mine(offers=[PLAIN.message()]))
+    assert (found.verified, found.level, found.HasField("session"), len(found.rests_on)) == (False, "", False, 0)
+    assert found.steps[-1].result == service_pb2.STEP_RESULT_FAILED
+    assert list(found.offers_without_session) == [PLAIN.message()]
+
+
 def test_the_call_refuses_what_is_no_offer_or_log_and_too_many() -> None:
     table = played(rolls=1)
     good = PLAIN.message()
@@ -229,11 +277,14 @@ def test_the_call_refuses_what_is_no_offer_or_log_and_too_many() -> None:
     bad.vrf_key_id = ""
     twice = session_pb2.RevealLog(anchor=ANCHOR, reveals=[session_pb2.Reveal(seq=1), session_pb2.Reveal(seq=1)])
     for kept, field_name in (
-        ({"offers": [good, bad]}, "offers[1].vrf_key_id"),
-        ({"reveal_logs": [twice]}, "reveal_logs[0].reveals[1].seq"),
-        ({"reveal_logs": [session_pb2.RevealLog()]}, "reveal_logs[0].anchor"),
-        ({"offers": [good] * 101}, "offers"),
+        ({"offers": [good, bad]}, "mine.offers[1].vrf_key_id"),
+        ({"reveal_logs": [twice]}, "mine.reveal_logs[0].reveals[1].seq"),
+        ({"reveal_logs": [session_pb2.RevealLog()]}, "mine.reveal_logs[0].anchor"),
+        ({"offers": [good] * 101}, "mine.offers"),
     ):
         with pytest.raises(RequestError) as refused:
             ask(table.service, table, **kept)
         assert refused.value.field == field_name
+        with pytest.raises(RequestError) as refused_alone:
+            ask_of_one(table, 0, service_pb2.Mine(**kept))
+        assert refused_alone.value.field == field_name

@@ -91,8 +91,19 @@ def test_a_session_goes_on_behind_a_sealed_roll(run: Run, service: ServiceProces
     assert after["record"]["request"]["previous"] == told["digest"]
     closed = run("verify", scene, "--root", service.root_key, "--json")
     assert [each["reason"] for each in closed.json["sessions"][0]["findings"]] == ["SEQ_MISSING"]
+    # Whoever sealed has the private file, and what was told stands in it.
+    kept = run("verify", scene, "--root", service.root_key, "--mine", hidden, "--json")
+    assert (kept.code, kept.json["sessions"][0]["sealed"]) == (0, ["1"])
+    assert run("audit", scene, "--root", service.root_key, "--mine", hidden).code == 0
     run("open", hidden, "--save", scene / "1.json")
     assert run("verify", scene, "--root", service.root_key).code == 0
+    assert run("verify", scene, "--root", service.root_key, "--mine", hidden).code == 0
+    hidden.chmod(0o644)
+    exposed = run("verify", scene, "--root", service.root_key, "--mine", hidden)
+    assert (exposed.code, "KEY_FILE_EXPOSED" in exposed.err) == (2, True)
+    hidden.write_text('{"digest":"ab","request":{}}')
+    hidden.chmod(0o600)
+    assert "SEALED_FILE_INVALID" in run("verify", scene, "--root", service.root_key, "--mine", hidden).err
 
 
 def test_nothing_is_sealed_that_could_not_be_kept(run: Run, tmp_path: Path) -> None:
@@ -278,13 +289,15 @@ def test_the_call_takes_what_was_told(service: ServiceProcess) -> None:
     request = roll(notation("3d6"), session={"table": "called"})
     told = sealed(service, request)[1]
     opened = over_rest(service, request)[1]
-    body = {"bundles": [{"envelope": opened["envelope"]}], "sealed": [told]}
+    body = {"bundles": [{"envelope": opened["envelope"]}], "mine": {"sealed": [told]}}
     assert post(service, "/v1/sessions:verify", json.dumps(body).encode())[1]["verified"] is True
     elsewhere = {**told, "session": {**told["session"], "table": "elsewhere"}}
-    answer = post(service, "/v1/sessions:verify", json.dumps(body | {"sealed": [elsewhere]}).encode())[1]
+    answer = post(service, "/v1/sessions:verify", json.dumps(body | {"mine": {"sealed": [elsewhere]}}).encode())[1]
     assert (answer["verified"], answer["sealedWithoutSession"]) == (False, [elsewhere])
-    for bad, field in (({"digest": "ab"}, "sealed[0].digest"), ({"session": {}}, "sealed[0].origin")):
-        problem = post(service, "/v1/sessions:verify", json.dumps(body | {"sealed": [told | bad]}).encode())[1]
+    for bad, field in (({"digest": "ab"}, "mine.sealed[0].digest"), ({"session": {}}, "mine.sealed[0].origin")):
+        problem = post(service, "/v1/sessions:verify", json.dumps(body | {"mine": {"sealed": [told | bad]}}).encode())[
+            1
+        ]
         assert problem["field"] == field
 
 

@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from google.protobuf import json_format
 
+from fairroll import hashing
 from fairroll.bundle import Bundle, bundle_message, format_bundle
 from fairroll.errors import RequestError
 from fairroll.levels import GUARDED
+from fairroll.offer import Commit, Offer
 from fairroll.receipt import read_envelope
 from fairroll.roll import Roller
 from fairroll.v1 import roll_pb2, service_pb2
@@ -19,6 +22,7 @@ from tests.service.cli_run import Run, runner
 from tests.service.process import ServiceProcess
 from tests.service.rolling import ROOT, TENANT, notation, record_of, roller, signed
 from tests.service.table_play import Table, bundle, is_pending, remove, waiting
+from tests.service.test_two_doors import post
 
 PREVIEWED = "No guard: the decider could have previewed this answer."
 
@@ -246,6 +250,38 @@ def test_both_doors_verify_a_session(service: ServiceProcess) -> None:
         over_rest = json.load(answer)
     assert over_rest["verified"] is True
     assert over_rest["sessions"][0]["head"] == over_grpc.sessions[0].head == rolled.digest
+
+
+def test_both_doors_judge_against_what_the_caller_kept(service: ServiceProcess) -> None:
+    """An offer that the session opens, another that none does, and a sealed roll that is told."""
+    entropy = b"a" * 32
+    asked = roll_pb2.RollRequest(checks=notation("d20"))
+    asked.session.table = "kept, both doors"
+    asked.session.contributions.add(entropy=entropy)
+    with service.stub() as stub:
+        rolled = stub.Roll(asked)
+        used = rolled.record.session
+        names = used.origin, used.tenant, used.table, used.vrf_key_id
+        offer = Offer(*names, (Commit(hashing.commit(entropy)),)).message()
+        other = Offer(used.origin, used.tenant, "elsewhere", used.vrf_key_id, ()).message()
+        told = service_pb2.SealRollResponse(digest="ab" * 32, session=used, seq=1)
+        shown = bundle_message(Bundle(read_envelope(rolled.envelope)))
+        for mine, verified, level in (
+            (service_pb2.Mine(), True, "L0"),
+            (service_pb2.Mine(offers=[offer]), True, "L1"),
+            (service_pb2.Mine(offers=[offer, other]), False, "L1"),
+            (service_pb2.Mine(offers=[offer], sealed=[told]), True, "L0"),
+        ):
+            one = service_pb2.VerifyReceiptRequest(bundle=shown, mine=mine)
+            whole = service_pb2.VerifySessionRequest(bundles=[shown], mine=mine)
+            receipt, session = stub.VerifyReceipt(one), stub.VerifySession(whole)
+            assert (receipt.verified, session.verified) == (verified, verified)
+            assert (receipt.session.level, session.sessions[0].level) == (level, level)
+            assert receipt.level == (level if verified else "")
+            for path, request, answer in (("rolls", one, receipt), ("sessions", whole, session)):
+                body = json_format.MessageToJson(request).encode()
+                status, over_rest = post(service, f"/v1/{path}:verify", body)
+                assert (status, json_format.ParseDict(over_rest, type(answer)())) == (200, answer)
 
 
 # From the command line

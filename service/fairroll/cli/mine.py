@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from fairroll import files, json_codec, strict_json
+from fairroll import files, json_codec, sealed_file, strict_json
 from fairroll.cli.offer import parse_offer
 from fairroll.cli.output import read_file
 from fairroll.co_seed import read_chain
@@ -25,7 +25,7 @@ def add_mine(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="FILE",
         help="what you kept: an offer, your file of `fairroll offer draw`, your chain or its log, a sealed roll "
-        "that you were told; levels above L0 are granted against it alone; may be repeated",
+        "that you were told or sealed; levels above L0 are granted against it alone; may be repeated",
     )
 
 
@@ -56,6 +56,8 @@ def _read(name: str, offers: list[Offer], logs: list[RevealLog], sealed: list[Se
         offers.append(kept.offer)
     elif isinstance(value, dict) and "last" in value:
         logs.append(read_chain(Path(name)).log)
+    elif isinstance(value, dict) and "request" in value:
+        sealed.append(read_sealed(sealed_file.read_sealed(Path(name)).told))
     elif isinstance(value, dict) and "digest" in value:
         sealed.append(read_sealed(json_codec.loads(service_pb2.SealRollResponse, text)))
     elif isinstance(value, dict) and "reveals" in value:

@@ -183,25 +183,71 @@ class VerifyReceiptRequest(_message.Message):
 
     BUNDLE_FIELD_NUMBER: _builtins.int
     ROOT_KEY_FIELD_NUMBER: _builtins.int
+    MINE_FIELD_NUMBER: _builtins.int
     root_key: _builtins.bytes
     """The root public key to judge the key list by, 32 bytes. Unset: the service's own root."""
     @_builtins.property
     def bundle(self) -> _envelope_pb2.Bundle:
         """The receipt, its chain, and the key list; a key list that is unset means the service's own."""
 
+    @_builtins.property
+    def mine(self) -> Global___Mine:
+        """What the caller kept. With it the receipt is judged as all that is shown of its session: one above seq 0 lacks those
+        before it, which is what VerifySession is for.
+        """
+
     def __init__(
         self,
         *,
         bundle: _envelope_pb2.Bundle | None = ...,
         root_key: _builtins.bytes = ...,
+        mine: Global___Mine | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["bundle", b"bundle"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["bundle", b"bundle", "mine", b"mine"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundle", b"bundle", "root_key", b"root_key"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundle", b"bundle", "mine", b"mine", "root_key", b"root_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___VerifyReceiptRequest: _TypeAlias = VerifyReceiptRequest  # noqa: Y015
+
+@_typing.final
+class Mine(_message.Message):
+    """What a caller kept of sessions, as `--mine` of the command line takes it: each at most 100. What is private stays with
+    its owner: of a chain its log is sent, of a sealed roll what the table was told.
+    """
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OFFERS_FIELD_NUMBER: _builtins.int
+    REVEAL_LOGS_FIELD_NUMBER: _builtins.int
+    SEALED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """The offers that were shown before anybody opened: levels above L0 are granted against them alone."""
+
+    @_builtins.property
+    def reveal_logs(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.RevealLog]:
+        """The logs of the caller's own co-seed chains: L3 is granted against them alone."""
+
+    @_builtins.property
+    def sealed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
+        """The sealed rolls that the caller was told: each stands by its digest where its receipt is not shown."""
+
+    def __init__(
+        self,
+        *,
+        offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
+        reveal_logs: _abc.Iterable[_session_pb2.RevealLog] | None = ...,
+        sealed: _abc.Iterable[Global___SealRollResponse] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers", b"offers", "reveal_logs", b"reveal_logs", "sealed", b"sealed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Mine: _TypeAlias = Mine  # noqa: Y015
 
 @_typing.final
 class VerifyReceiptResponse(_message.Message):
@@ -216,10 +262,17 @@ class VerifyReceiptResponse(_message.Message):
     DIGEST_FIELD_NUMBER: _builtins.int
     RECORD_FIELD_NUMBER: _builtins.int
     TEXTS_FIELD_NUMBER: _builtins.int
+    SESSION_FIELD_NUMBER: _builtins.int
+    OFFERS_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
+    SEALED_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
-    """True only if every step held."""
+    """True only if every step held; with `mine`, only if its session has no finding either, and each offer and sealed roll
+    has its session.
+    """
     level: _builtins.str
-    """The assurance level that the receipt alone supports: `L0`. Empty where it was refused."""
+    """The assurance level: `L0`, which is what a receipt alone supports; with `mine`, the level of its session. Empty where
+    it is not verified.
+    """
     digest: _builtins.str
     """SHA-256 of the envelope's PAE, 64 lower-case hex digits."""
     @_builtins.property
@@ -238,6 +291,18 @@ class VerifyReceiptResponse(_message.Message):
     def texts(self) -> _containers.RepeatedCompositeFieldContainer[_roll_pb2.OutcomeText]:
         """Its outcomes in words."""
 
+    @_builtins.property
+    def session(self) -> Global___SessionReport:
+        """With `mine`: what came of its session. Unset where it was refused, and among the receipts of VerifySession."""
+
+    @_builtins.property
+    def offers_without_session(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """The offers of `mine` that its session does not open."""
+
+    @_builtins.property
+    def sealed_without_session(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
+        """The sealed rolls of `mine` that are of another session."""
+
     def __init__(
         self,
         *,
@@ -248,10 +313,13 @@ class VerifyReceiptResponse(_message.Message):
         digest: _builtins.str = ...,
         record: _roll_pb2.RollRecord | None = ...,
         texts: _abc.Iterable[_roll_pb2.OutcomeText] | None = ...,
+        session: Global___SessionReport | None = ...,
+        offers_without_session: _abc.Iterable[_session_pb2.Offer] | None = ...,
+        sealed_without_session: _abc.Iterable[Global___SealRollResponse] | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record", "session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "level", b"level", "record", b"record", "rests_on", b"rests_on", "steps", b"steps", "texts", b"texts", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "level", b"level", "offers_without_session", b"offers_without_session", "record", b"record", "rests_on", b"rests_on", "sealed_without_session", b"sealed_without_session", "session", b"session", "steps", b"steps", "texts", b"texts", "verified", b"verified"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -265,9 +333,7 @@ class VerifySessionRequest(_message.Message):
 
     BUNDLES_FIELD_NUMBER: _builtins.int
     ROOT_KEY_FIELD_NUMBER: _builtins.int
-    OFFERS_FIELD_NUMBER: _builtins.int
-    REVEAL_LOGS_FIELD_NUMBER: _builtins.int
-    SEALED_FIELD_NUMBER: _builtins.int
+    MINE_FIELD_NUMBER: _builtins.int
     root_key: _builtins.bytes
     """The root public key to judge the key lists by, 32 bytes. Unset: the service's own root."""
     @_builtins.property
@@ -277,29 +343,19 @@ class VerifySessionRequest(_message.Message):
         """
 
     @_builtins.property
-    def offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
-        """The offers that the caller kept, at most 100: levels above L0 are granted against them alone."""
-
-    @_builtins.property
-    def reveal_logs(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.RevealLog]:
-        """The logs of the caller's own co-seed chains, at most 100: L3 is granted against them alone."""
-
-    @_builtins.property
-    def sealed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
-        """The sealed rolls that the caller was told, at most 100: each stands by its digest where its receipt is not shown."""
+    def mine(self) -> Global___Mine:
+        """What the caller kept: levels above L0 are granted against it alone."""
 
     def __init__(
         self,
         *,
         bundles: _abc.Iterable[_envelope_pb2.Bundle] | None = ...,
         root_key: _builtins.bytes = ...,
-        offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
-        reveal_logs: _abc.Iterable[_session_pb2.RevealLog] | None = ...,
-        sealed: _abc.Iterable[Global___SealRollResponse] | None = ...,
+        mine: Global___Mine | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["mine", b"mine"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "offers", b"offers", "reveal_logs", b"reveal_logs", "root_key", b"root_key", "sealed", b"sealed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bundles", b"bundles", "mine", b"mine", "root_key", b"root_key"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -330,11 +386,11 @@ class VerifySessionResponse(_message.Message):
 
     @_builtins.property
     def offers_without_session(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
-        """The offers of the request that none of the sessions opens."""
+        """The offers of `mine` that none of the sessions opens."""
 
     @_builtins.property
     def sealed_without_session(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
-        """The sealed rolls of the request of whose session there is no receipt."""
+        """The sealed rolls of `mine` of whose session there is no receipt."""
 
     def __init__(
         self,
@@ -381,7 +437,7 @@ class SessionReport(_message.Message):
     head: _builtins.str
     """The digest of the last one, to be compared with the other participants'."""
     level: _builtins.str
-    """The assurance level, `L0` to `L3`; above `L0` only against offers of the request. Empty where something is wrong."""
+    """The assurance level, `L0` to `L3`; above `L0` only against offers of `mine`. Empty where something is wrong."""
     closed: _builtins.bool
     """Whether its last receipt is its close: then no tail was cut off."""
     @_builtins.property
