@@ -1,5 +1,10 @@
-"""An audit of 10,000 receipts against the proof and the signature of each, and on two cores against one."""
+"""An audit of 10,000 receipts against the proof and the signature of each, and on two cores against one.
 
+What a second core gives at all depends on the machine and on what else runs on it, so proofs and signatures alone are
+verified by one process and by two as well, in the same turns: the aim for two cores is held against that.
+"""
+
+from multiprocessing import get_context
 from pathlib import Path
 from resource import RUSAGE_CHILDREN, getrusage
 from subprocess import run
@@ -20,6 +25,8 @@ from fairroll.v1 import notation_pb2, roll_pb2, session_pb2
 
 RECEIPTS = 10_000
 SAMPLE = 500
+FLOOR_TIMES = 6
+"""How often the sample is verified where elapsed time is taken: long enough that starting a process does not count."""
 SEEDS = [bytes([number] * 32) for number in range(1, 4)]
 
 
@@ -81,6 +88,23 @@ def rows(rounds: int) -> list[Row]:
                 ecvrf.verify(vrf, alpha, proof)
                 signer.verify(receipt, pae(envelope.payload_type, envelope.payload), envelope.signatures[0].sig)
 
+        def share(processes: int) -> None:
+            for _ in range(FLOOR_TIMES // processes):
+                floor()
+
+        def floor_wall(processes: int) -> Round:
+            def timed() -> float:
+                context = get_context("fork")
+                running = [context.Process(target=share, args=(processes,)) for _ in range(processes)]
+                start = monotonic()
+                for each in running:
+                    each.start()
+                for each in running:
+                    each.join()
+                return (monotonic() - start) / (FLOOR_TIMES * SAMPLE)
+
+            return timed
+
         floor_timed = cpu(floor)
         took = in_turns(
             {
@@ -88,10 +112,16 @@ def rows(rounds: int) -> list[Row]:
                 "floor": lambda: floor_timed() / SAMPLE,
                 "one core": wall(1),
                 "two cores": wall(2),
+                "floor, one": floor_wall(1),
+                "floor, two": floor_wall(2),
             },
             rounds,
         )
+    # Two cores that were free would halve the floor; the audit may lose as much more as it may then.
+    gives = took["floor, two"] / took["floor, one"]
+    aim = max(gives, 0.5) * 2 / 1.7
     return [
         Row("audit a receipt of 10,000", took["audit"], "verify its proof and its signature", took["floor"], 1.3),
-        Row("the same on two cores, elapsed", took["two cores"], "on one", took["one core"], 1 / 1.7),
+        Row("proof and signature on two cores, elapsed", took["floor, two"], "on one", took["floor, one"]),
+        Row("audit on two cores, elapsed", took["two cores"], "on one", took["one core"], aim),
     ]

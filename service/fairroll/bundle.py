@@ -56,8 +56,20 @@ def bundle_of(value: object) -> Bundle:
     return Bundle(
         envelope_of(parts["envelope"], "bundle.envelope"),
         tuple(envelope_of(item, f"bundle.chain[{index}]") for index, item in enumerate(chain)),
-        envelope_of(parts["keyList"], "bundle.keyList"),
+        _key_list_of(parts["keyList"]),
     )
+
+
+_last_key_list: tuple[object, Envelope] | None = None
+
+
+def _key_list_of(value: object) -> Envelope:
+    """Read a key list out of parsed JSON; the bundles of a folder hold the same one, so that the last is remembered."""
+    global _last_key_list  # noqa: PLW0603  as whole, so that threads may write it
+    last = _last_key_list
+    if last is None or last[0] != value:
+        last = _last_key_list = value, envelope_of(value, "bundle.keyList")
+    return last[1]
 
 
 def format_bundle(bundle: Bundle) -> bytes:

@@ -16,6 +16,7 @@ from fairroll import signer, strict_json
 from fairroll.errors import Step, VerificationError
 
 ROLL_RECORD_TYPE = "application/vnd.fairroll.roll-record.v1+protobuf"
+_FIELDS = ("payload", "payloadType", "signatures")
 KEY_LIST_TYPE = "application/vnd.fairroll.key-list.v1+json"
 
 
@@ -121,7 +122,7 @@ def parse_envelope(text: bytes) -> Envelope:
 
 def envelope_of(value: object, where: str = "envelope") -> Envelope:
     """Read an envelope out of parsed JSON, as `parse_envelope` does."""
-    parts = strict_json.members(value, ("payload", "payloadType", "signatures"), where)
+    parts = strict_json.members(value, _FIELDS, where)
     signatures = strict_json.items(parts["signatures"], f"{where}.signatures")
     return Envelope(
         strict_json.base64(parts["payload"], f"{where}.payload"),

@@ -88,6 +88,12 @@ class Key:
         """The algorithm's name; there is one for each use."""
         return ALGORITHMS[self.use]
 
+    @property
+    def described(self) -> str:
+        """The key for people: id, epoch and status."""
+        development = ", DEVELOPMENT: proves nothing" if self.development else ""
+        return f"{self.key_id} (epoch {self.epoch}, {self.status}{development})"
+
 
 @dataclass(frozen=True, slots=True)
 class KeyList:

@@ -21,6 +21,7 @@ PROTOCOL_MINOR = 1
 MAX_RECEIPT_BYTES = 1024 * 1024
 
 _DIGEST = compile_pattern(r"[0-9a-f]{64}")
+_GUARD_MODES = frozenset(roll_pb2.GuardMode.values()[1:])
 
 
 def serialise(record: roll_pb2.RollRecord) -> bytes:
@@ -35,10 +36,12 @@ def request_digest(session_id: bytes, request: roll_pb2.RollRequest) -> bytes:
         session_id: 32 bytes.
         request: as it stands in a record, without session and chain.
     """
-    asked = roll_pb2.RollRequest()
-    asked.CopyFrom(request)
-    asked.ClearField("reveals")
-    return hashing.request_digest(session_id, asked.SerializeToString(deterministic=True))
+    if request.reveals:
+        asked = roll_pb2.RollRequest()
+        asked.CopyFrom(request)
+        asked.ClearField("reveals")
+        request = asked
+    return hashing.request_digest(session_id, request.SerializeToString(deterministic=True))
 
 
 def is_digest(text: str) -> bool:
@@ -67,12 +70,10 @@ def parse_record(payload: bytes) -> roll_pb2.RollRecord:
             "protocol_minor",
             str(record.protocol_minor),
         )
-    try:
-        refuse_unknown_fields(record)
-    except RequestError as error:
-        raise _refused("UNKNOWN_FIELD", error.message, error.field, error.value) from None
+    # What the contract lacks is gone then from what is written again.
+    record.DiscardUnknownFields()
     if serialise(record) != payload:
-        raise _refused("RECORD_NOT_CANONICAL", "writing the record again gives other bytes")
+        raise _other_spelling(payload)
     _check_parts(record)
     return record
 
@@ -87,6 +88,14 @@ def read_envelope(message: envelope_pb2.Envelope) -> Envelope:
     """Return the envelope of a message; nothing is judged."""
     signatures = tuple(Signature(each.keyid, each.sig) for each in message.signatures)
     return Envelope(message.payload, message.payload_type, signatures)
+
+
+def _other_spelling(payload: bytes) -> VerificationError:
+    try:
+        refuse_unknown_fields(roll_pb2.RollRecord.FromString(payload))
+    except RequestError as error:
+        return _refused("UNKNOWN_FIELD", error.message, error.field, error.value)
+    return _refused("RECORD_NOT_CANONICAL", "writing the record again gives other bytes")
 
 
 def _check_parts(record: roll_pb2.RollRecord) -> None:
@@ -107,7 +116,7 @@ def _check_parts(record: roll_pb2.RollRecord) -> None:
         check_kind(request)
     except RequestError as error:
         raise _refused("RECORD_INVALID", error.message, f"request.{error.field}") from error
-    if record.guard_mode not in roll_pb2.GuardMode.values()[1:]:
+    if record.guard_mode not in _GUARD_MODES:
         raise _refused("RECORD_INVALID", "there is no such guard mode", "guard_mode", str(record.guard_mode))
     # A root has an outcome a check; an answer has that of the one check which its root asked, a close none.
     wanted = len(request.checks) if request.checks or request.close else 1

@@ -159,7 +159,7 @@ class Session:
             RequestError: seq is out of range, or the reveals are not the anchors'.
         """
         check_seq(seq)
-        anchors = self.anchors
+        anchors = self.anchors if self.contributions else ()
         if anchors and seq >= MAX_CHAIN_LENGTH:
             raise RequestError(
                 "CHAIN_EXHAUSTED",

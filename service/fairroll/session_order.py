@@ -50,6 +50,7 @@ class Place(NamedTuple):
     sealed: bool = False
 
 
+_SEQ = attrgetter("seq")
 _NOTHING = frozenset({NO_PREVIOUS, bytes.fromhex(NO_PREVIOUS)})
 
 
@@ -60,20 +61,19 @@ def order_findings(places: Iterable[Place], sealed: Mapping[int, str | bytes] | 
         places: the receipts', by seq.
         sealed: by seq, the digest that was told of a roll, spelled as theirs: it stands where there is no receipt.
     """
-    told = (Place(seq, digest, b"", digest, close=False, sealed=True) for seq, digest in sorted((sealed or {}).items()))
+    if sealed:
+        told = (Place(seq, digest, b"", digest, close=False, sealed=True) for seq, digest in sorted(sealed.items()))
+        places = merge(places, told, key=_SEQ)
     expected, before, closed = 0, _NOTHING, None
-    for seq, group in groupby(merge(places, told, key=attrgetter("seq")), key=attrgetter("seq")):
+    for seq, group in groupby(places, key=_SEQ):
         same = list(group)
-        if any(place.sealed for place in same) and len(same) > 1:
-            (seal,) = (place for place in same if place.sealed)
-            same.remove(seal)
-            if seal.digest not in {place.digest for place in same}:
-                yield Finding("SEAL_DIFFERS", seq, f"the receipt of seq {seq} is not the one that was sealed")
+        if len(same) > 1:
+            yield from _take_seal(seq, same)
+            yield from _twice(seq, same)
         if seq > expected:
             gap = f"seq {expected}" if seq == expected + 1 else f"seqs {expected} to {seq - 1}"
             yield Finding("SEQ_MISSING", expected, f"there is no receipt of {gap}")
             before = frozenset()
-        yield from _twice(seq, same)
         for place in same:
             if before and not place.sealed and place.previous not in before:
                 yield Finding("PREVIOUS_DIFFERS", seq, f"seq {seq} names another receipt than that of seq {seq - 1}")
@@ -81,7 +81,15 @@ def order_findings(places: Iterable[Place], sealed: Mapping[int, str | bytes] | 
                 yield Finding("AFTER_CLOSE", seq, f"the session was closed at seq {closed}")
         if closed is None and any(place.close for place in same):
             closed = seq
-        expected, before = seq + 1, frozenset(place.digest for place in same)
+        expected, before = seq + 1, frozenset([place.digest for place in same])
+
+
+def _take_seal(seq: int, same: list[Place]) -> Iterator[Finding]:
+    """Take out what was told of a seq of which there is a receipt."""
+    for seal in [place for place in same if place.sealed]:
+        same.remove(seal)
+        if seal.digest not in {place.digest for place in same}:
+            yield Finding("SEAL_DIFFERS", seq, f"the receipt of seq {seq} is not the one that was sealed")
 
 
 def _twice(seq: int, same: list[Place]) -> Iterator[Finding]:

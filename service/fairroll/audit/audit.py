@@ -11,9 +11,9 @@ from random import Random
 
 from fairroll.audit import statistics
 from fairroll.audit.book import Book, Entry
-from fairroll.audit.judging import Fact, Failed, Terms
+from fairroll.audit.judging import Fact, Failed, Numbered, Terms
 from fairroll.audit.odds import odds_rows
-from fairroll.audit.pool import Numbered, Pool
+from fairroll.audit.pool import Pool
 from fairroll.audit.reading import Reading
 from fairroll.audit.tally import Tally, Window
 from fairroll.bundle import MAX_CHAIN, Bundle
@@ -363,8 +363,8 @@ class _Auditor:
             )
         )
         result.unjudged = book.count("count(DISTINCT digest) FROM held WHERE unjudged <> ''")
-        result.development = bool(book.count(f"count(*) FROM held WHERE facts & {Fact.DEVELOPMENT.value}"))
-        result.saved = book.count(f"count(*) FROM held WHERE facts & {Fact.SAVED.value}")
+        result.development = bool(book.count(f"count(*) FROM held WHERE facts & {Fact.DEVELOPMENT}"))
+        result.saved = book.count(f"count(*) FROM held WHERE facts & {Fact.SAVED}")
 
     # Sessions
 
@@ -432,7 +432,7 @@ class _Auditor:
                 found.open_count += 1
                 if len(found.open) < MAX_SHOWN:
                     found.open.append(Open(entry.seq, self._waiting(entry)))
-            yield Place(entry.seq, entry.digest, entry.previous, entry.request_digest, bool(facts & Fact.CLOSE))
+            yield Place(entry.seq, entry.digest, entry.previous, entry.request_digest, found.closed)
 
     def _waiting(self, entry: Entry) -> tuple[str, ...]:
         record = roll_pb2.RollRecord.FromString(self._book.envelope(entry.number).payload)

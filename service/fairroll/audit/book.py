@@ -115,7 +115,7 @@ class Book:
 
     def sessions(self) -> Iterator[tuple[bytes, int, int]]:
         """Yield each session's id, the number of its first receipt and whether it is a one-off, by that number."""
-        yield from self.rows("session, min(number), max(facts) & 128 FROM held GROUP BY session ORDER BY 2")
+        yield from self.rows(f"session, min(number), max(facts) & {Fact.ONE_OFF} FROM held GROUP BY session ORDER BY 2")
 
     def entries(self, session: bytes) -> Iterator[Entry]:
         """Yield the receipts of a session by seq; of copies of one receipt the first."""
@@ -144,8 +144,8 @@ class Book:
     def without_chain(self, after: int) -> Iterator[tuple[int, str, bytes, bytes]]:
         """Yield answers that could not be judged, after a number: number, name, what they continue, key list."""
         yield from self.rows(
-            f"number, name, continues, key_list FROM held WHERE number > ? AND facts & {Fact.ANSWER.value}"
-            f" AND NOT facts & {Fact.COMPLETE.value} ORDER BY number",
+            f"number, name, continues, key_list FROM held WHERE number > ? AND facts & {Fact.ANSWER}"
+            f" AND NOT facts & {Fact.COMPLETE} ORDER BY number",
             after,
         )
 

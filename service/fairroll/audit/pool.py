@@ -1,7 +1,6 @@
 """Batches of an audit on all cores: as many at once as keep the processes busy, and no more in memory.
 
-Processes, since a step of verification is as much Python as libsodium. They are spawned, so that nothing of this
-process is copied into them, and only where there is enough to do.
+Processes, since a step of verification is as much Python as libsodium, and only where there is enough to do.
 """
 
 from __future__ import annotations
@@ -14,11 +13,11 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from itertools import chain, islice
 from multiprocessing import get_context
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from fairroll.audit.judging import Batch, Judge, Terms
+from fairroll.audit.judging import Batch, Judge, Numbered, Terms
 from fairroll.audit.reading import Item
-from fairroll.bundle import Bundle
 from fairroll.errors import ServiceError
 
 BATCH_ITEMS = 64
@@ -31,7 +30,6 @@ _WAITING = 3
 T = TypeVar("T")
 R = TypeVar("R")
 Task = tuple[Callable[..., Any], tuple[Any, ...]]
-Numbered = tuple[int, str, Bundle]
 
 _judge: Judge | None = None
 
@@ -90,7 +88,7 @@ class Pool:
             yield from self._here(tasks)
             return
         if self._executor is None:
-            self._executor = ProcessPoolExecutor(self._jobs, get_context("spawn"), start_process, (self._terms,))
+            self._executor = ProcessPoolExecutor(self._jobs, get_context(start_method()), start_process, (self._terms,))
         waiting: deque[Future[Any]] = deque()
         try:
             for function, arguments in tasks:
@@ -103,6 +101,16 @@ class Pool:
             raise ServiceError(
                 "WORKER_LOST", "a process of the audit was ended from outside: is memory short?"
             ) from error
+
+
+def start_method() -> str:
+    """Return how to start a process: a copy of this one has at once what another must load first.
+
+    A copy is safe only where this process has a single thread, of whatever library: a lock that another one holds would
+    stay locked in the copy for ever. Linux says how many there are.
+    """
+    threads = Path("/proc/self/task")
+    return "fork" if threads.is_dir() and len(list(threads.iterdir())) == 1 else "spawn"
 
 
 def start_process(terms: Terms) -> None:

@@ -7,13 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from fairroll import files, json_codec, sealed_file, strict_json
-from fairroll.cli.offer import parse_offer
 from fairroll.cli.output import read_file
 from fairroll.co_seed import read_chain
 from fairroll.errors import KeyFileError, RequestError
 from fairroll.kept import parse_kept
 from fairroll.levels import Mine, RevealLog, Sealed, read_reveal_log, read_sealed
-from fairroll.offer import Offer
+from fairroll.offer import Offer, read_offer
 from fairroll.v1 import service_pb2, session_pb2
 
 
@@ -63,4 +62,4 @@ def _read(name: str, offers: list[Offer], logs: list[RevealLog], sealed: list[Se
     elif isinstance(value, dict) and "reveals" in value:
         logs.append(read_reveal_log(json_codec.loads(session_pb2.RevealLog, text)))
     else:
-        offers.append(parse_offer(text))
+        offers.append(read_offer(json_codec.loads(session_pb2.Offer, text)))
