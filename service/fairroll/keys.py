@@ -111,6 +111,14 @@ def init_keys(directory: Path, origin: str, *, development: bool = False) -> Key
             file cannot be written.
     """
     KeyList(origin, 1, ())  # refuses a wrong origin before a file is made
+    # The list is written last: without one, whatever else is there was never published.
+    cut_short = (
+        ""
+        if (directory / KEY_LIST_FILE).exists()
+        else (
+            f"without a {KEY_LIST_FILE} nothing of these was published: after an init that was cut short, remove them"
+        )
+    )
     files.make_private_directory(directory)
     for name in (
         ROOT_SEED_FILE,
@@ -120,7 +128,7 @@ def init_keys(directory: Path, origin: str, *, development: bool = False) -> Key
         _seed_name(KeyUse.RECEIPT, 1),
     ):
         if (directory / name).exists():
-            raise KeyFileError("FILE_EXISTS", f"{name} exists and is left as it is", field=name)
+            raise KeyFileError("FILE_EXISTS", f"{name} exists and is left as it is", field=name, hint=cut_short)
     root_seed = token_bytes(SEED_BYTES)
     root = SigningKey(root_seed)
     files.create(directory / ROOT_SEED_FILE, _hex_line(root_seed))
@@ -133,18 +141,20 @@ def init_keys(directory: Path, origin: str, *, development: bool = False) -> Key
 def rotate_keys(directory: Path, root_seed_file: Path) -> KeyList:
     """Add the keys of the next epoch and sign the list that holds them as well.
 
-    Older epochs stay active; retire them when their sessions are over.
+    Older epochs stay active; retire them when their sessions are over. Seeds of that epoch that are there already were
+    left by a rotation that was cut short before its list: they are used, and nothing is drawn in their place.
 
     Raises:
         KeyFileError: a file is missing, exposed or wrong, or cannot be written.
     """
-    root, older = _open_list(directory, root_seed_file)
-    epoch = max(key.epoch for key in older.keys) + 1
-    development = any(key.development for key in older.keys)
-    added = _make_epoch(directory, epoch, development=development)
-    newer = KeyList(older.origin, older.list_version + 1, (*older.keys, *added))
-    _publish(directory, root, newer)
-    return newer
+    with files.alone(directory / KEY_LIST_FILE):
+        root, older = _open_list(directory, root_seed_file)
+        epoch = max(key.epoch for key in older.keys) + 1
+        development = any(key.development for key in older.keys)
+        added = _make_epoch(directory, epoch, development=development)
+        newer = KeyList(older.origin, older.list_version + 1, (*older.keys, *added))
+        _publish(directory, root, newer)
+        return newer
 
 
 def set_key_status(directory: Path, root_seed_file: Path, which: str, status: KeyStatus) -> KeyList:
@@ -160,11 +170,16 @@ def set_key_status(directory: Path, root_seed_file: Path, which: str, status: Ke
 
     Raises:
         RequestError: UNKNOWN_KEY, the list has no such key.
-        WrongUseError: ROTATE_FIRST, no epoch would be left that new sessions could use; a leak does not wait for that,
-            so it holds back only who retires.
+        WrongUseError: ROTATE_FIRST, it is the epoch that new sessions use, and they would go back to an older one, or
+            have none; a leak does not wait for that, so it holds back only who retires.
         VerificationError: the key would be trusted more than before.
         KeyFileError: a file is missing, exposed or wrong, or cannot be written.
     """
+    with files.alone(directory / KEY_LIST_FILE):
+        return _set_key_status(directory, root_seed_file, which, status)
+
+
+def _set_key_status(directory: Path, root_seed_file: Path, which: str, status: KeyStatus) -> KeyList:
     root, older = _open_list(directory, root_seed_file)
     chosen = [key for key in older.keys if which in (key.key_id, str(key.epoch))]
     if not chosen:
@@ -175,8 +190,11 @@ def set_key_status(directory: Path, root_seed_file: Path, which: str, status: Ke
         return older
     newer = KeyList(older.origin, older.list_version + 1, keys)
     check_successor(older, newer)
-    if status is KeyStatus.RETIRED and not newer.active_epochs:
-        raise WrongUseError("ROTATE_FIRST", "no keys would be left for new sessions: rotate first", field="which")
+    newest = older.active_epochs[-1:]
+    if status is KeyStatus.RETIRED and newest != newer.active_epochs[-1:]:
+        raise WrongUseError(
+            "ROTATE_FIRST", f"new sessions use epoch {newest[0]}: rotate first", field="which", value=which
+        )
     _publish(directory, root, newer)
     return newer
 
@@ -238,13 +256,21 @@ def _listed(key_list: KeyList, use: KeyUse, public_key: bytes, epoch: int) -> Ke
 
 
 def _make_epoch(directory: Path, epoch: int, *, development: bool) -> tuple[Key, Key]:
-    vrf_seed, receipt_seed = token_bytes(SEED_BYTES), token_bytes(SEED_BYTES)
-    files.create(directory / _seed_name(KeyUse.VRF, epoch), _hex_line(vrf_seed))
-    files.create(directory / _seed_name(KeyUse.RECEIPT, epoch), _hex_line(receipt_seed))
+    vrf_seed = _make_seed(directory / _seed_name(KeyUse.VRF, epoch))
+    receipt_seed = _make_seed(directory / _seed_name(KeyUse.RECEIPT, epoch))
     return (
         Key(KeyUse.VRF, VrfKey(vrf_seed).public_key, epoch, development=development),
         Key(KeyUse.RECEIPT, SigningKey(receipt_seed).public_key, epoch, development=development),
     )
+
+
+def _make_seed(path: Path) -> bytes:
+    """Draw a seed into its file; where there is one, return it: it may have been published from elsewhere."""
+    if path.exists():
+        return _read_hex(path)
+    seed = token_bytes(SEED_BYTES)
+    files.create(path, _hex_line(seed))
+    return seed
 
 
 def _open_list(directory: Path, root_seed_file: Path) -> tuple[SigningKey, KeyList]:

@@ -457,7 +457,7 @@ GROUPS = (
             "ORIGIN_DIFFERS": "The configured origin is not the one of the key list.",
             "ROLL_NOT_NAMED": "The system has several rolls: name one.",
             "ROOT_KEY_INVALID": "A root key is 64 hex digits, or a file that holds them.",
-            "ROTATE_FIRST": "No keys would be left for new sessions: make those of the next epoch first.",
+            "ROTATE_FIRST": "New sessions use these keys: make those of the next epoch first.",
             "SCIPY_NOT_INSTALLED": "For an audit's reports, install `fairroll[audit]`; auditing needs it not.",
             "SEALED_FILE_INVALID": "The file is none that opens a sealed roll.",
             "SERVER_INVALID": "The service's address begins with http:// or https://.",

@@ -120,6 +120,16 @@ def test_keys_change_only_by_the_root_and_one_that_is_there(run: Run, tmp_path: 
     assert sorted(path.name for path in keys.glob("*.seed")) == ["receipt-1.seed", "root.seed", "vrf-1.seed"]
 
 
+def test_who_revokes_the_newest_epoch_is_told_what_new_sessions_get(run: Run, tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    run("keys", "init", keys, "--origin", "rolls.example/v1")
+    run("keys", "rotate", keys)
+    assert "New sessions" not in run("keys", "rotate", keys).out
+    assert "New sessions" not in run("keys", "revoke", "1", keys).out
+    assert "New sessions get the keys of epoch 2 from now on: rotate." in run("keys", "revoke", "3", keys).out
+    assert "New sessions have no keys: rotate." in run("keys", "revoke", "2", keys).out
+
+
 def test_the_list_says_which_seeds_are_here(run: Run, tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     run("keys", "init", keys, "--origin", "rolls.example/v1")

@@ -2,6 +2,7 @@
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -217,6 +218,90 @@ def test_the_last_epoch_is_not_retired_and_can_be_revoked(directory: Path) -> No
     assert caught.value.reason == "ROTATE_FIRST"
     assert (directory / "key-list.json").read_bytes() == before
     assert set_key_status(directory, root_file, "1", KeyStatus.REVOKED).active_epochs == ()
+
+
+def test_the_epoch_that_new_sessions_use_is_not_retired_while_an_older_one_is_active(directory: Path) -> None:
+    root_file = directory / "root.seed"
+    newest = rotate_keys(directory, root_file).keys[2]
+    for which in ("2", newest.key_id):
+        with pytest.raises(WrongUseError) as caught:
+            set_key_status(directory, root_file, which, KeyStatus.RETIRED)
+        assert (caught.value.reason, caught.value.message) == (
+            "ROTATE_FIRST",
+            "new sessions use epoch 2: rotate first",
+        )
+    rotate_keys(directory, root_file)
+    assert set_key_status(directory, root_file, "2", KeyStatus.RETIRED).active_epochs == (1, 3)
+
+
+def failing(write: Callable[..., None], at: str, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def full(path: Path, *more: object) -> None:
+        if path.name == at:
+            monkeypatch.undo()
+            raise KeyFileError("FILE_NOT_WRITTEN", f"{at}: No space left on device", field=at)
+        write(path, *more)
+
+    return full
+
+
+def crash(monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    """Let writing one file fail as a full disk does, once."""
+    for name in ("create", "replace"):
+        monkeypatch.setattr(files, name, failing(getattr(files, name), at, monkeypatch))
+
+
+@pytest.mark.parametrize("at", ["vrf-2.seed", "receipt-2.seed", "key-list.json"])
+def test_a_rotation_that_was_cut_short_is_finished_by_the_next_with_the_seeds_that_it_left(
+    directory: Path, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    before = {path.name: path.read_bytes() for path in directory.iterdir()}
+    crash(monkeypatch, at)
+    with pytest.raises(KeyFileError):
+        rotate_keys(directory, directory / "root.seed")
+    left = {path.name: path.read_bytes() for path in directory.iterdir()}
+    assert {name: left[name] for name in before} == before
+    newer = rotate_keys(directory, directory / "root.seed")
+    assert (newer.list_version, newer.active_epochs) == (2, (1, 2))
+    assert load_keys(directory).current.epoch == 2
+    after = {path.name: path.read_bytes() for path in directory.iterdir()}
+    assert {name: after[name] for name in left if name != "key-list.json"} == {
+        name: content for name, content in left.items() if name != "key-list.json"
+    }
+
+
+def test_a_seed_that_is_not_whole_or_is_in_use_elsewhere_is_no_key_of_a_new_epoch(directory: Path) -> None:
+    before = (directory / "key-list.json").read_bytes()
+    seed = directory / "vrf-2.seed"
+    for content, reason in ((b"", "KEY_FILE_MALFORMED"), (b"ab" * 31, "KEY_FILE_MALFORMED")):
+        seed.write_bytes(content)
+        seed.chmod(0o600)
+        with pytest.raises(KeyFileError) as caught:
+            rotate_keys(directory, directory / "root.seed")
+        assert (caught.value.reason, caught.value.field) == (reason, "vrf-2.seed")
+    seed.write_bytes((directory / "receipt-1.seed").read_bytes())
+    with pytest.raises(RequestError) as twice:
+        rotate_keys(directory, directory / "root.seed")
+    assert twice.value.reason == "DUPLICATE_KEY"
+    seed.chmod(0o644)
+    with pytest.raises(KeyFileError) as exposed:
+        rotate_keys(directory, directory / "root.seed")
+    assert exposed.value.reason == "KEY_FILE_EXPOSED"
+    assert (directory / "key-list.json").read_bytes() == before
+
+
+def test_an_init_that_was_cut_short_says_that_nothing_of_it_was_published(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    crash(monkeypatch, "key-list.json")
+    with pytest.raises(KeyFileError):
+        init_keys(tmp_path / "keys", "rolls.example/v1")
+    with pytest.raises(KeyFileError) as caught:
+        init_keys(tmp_path / "keys", "rolls.example/v1")
+    assert caught.value.reason == "FILE_EXISTS"
+    assert "nothing of these was published" in caught.value.hint
+    for path in (tmp_path / "keys").iterdir():
+        path.unlink()
+    assert init_keys(tmp_path / "keys", "rolls.example/v1").list_version == 1
 
 
 def test_a_new_list_is_published_before_the_service_holds_its_keys(directory: Path, tmp_path: Path) -> None:

@@ -106,8 +106,13 @@ def _rotate(options: argparse.Namespace) -> None:
 
 
 def _set_status(options: argparse.Namespace, status: KeyStatus) -> None:
+    before, _ = read_key_list(options.directory)
     key_list = set_key_status(options.directory, _root_seed(options), options.which, status)
     _show_directory(options)
+    left = key_list.active_epochs[-1:]
+    if left != before.active_epochs[-1:] and not options.json:
+        now = f"get the keys of epoch {left[0]} from now on" if left else "have no keys"
+        print_lines([f"New sessions {now}: rotate."])
     over = sorted({key.epoch for key in key_list.keys} - set(key_list.active_epochs))
     seeds = [name for epoch in over for name in seeds_held(options.directory, epoch)]
     if seeds and not options.json:
