@@ -34,6 +34,10 @@ class Beacon:
     genesis: int
     period_seconds: int
 
+    def next_round(self, now: datetime) -> int:
+        """Return the number of the first round that is not published yet."""
+        return max(0, (int(now.timestamp()) - self.genesis) // self.period_seconds + 1) + 1
+
     def time_of(self, number: int) -> datetime:
         """Return when a round is published, in UTC; the last moment of the calendar for one beyond it."""
         seconds = self.genesis + (number - 1) * self.period_seconds
@@ -54,6 +58,23 @@ QUICKNET = Beacon(
 BEACONS = {beacon.chain_hash: beacon for beacon in (QUICKNET,)}
 
 _DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
+
+
+def refuse_published(chain_hash: bytes, number: int, now: datetime) -> None:
+    """Return if a round does not exist yet, or nobody here knows when it will.
+
+    Raises:
+        RequestError: ROUND_PAST.
+    """
+    beacon = BEACONS.get(chain_hash)
+    if beacon is not None and beacon.time_of(number) <= now:
+        raise RequestError(
+            "ROUND_PAST",
+            f"round {number} of {beacon.name} is published already, and whoever chose it may have seen it",
+            value=str(number),
+            hint=f"the first round that is still to come is {beacon.next_round(now)}",
+        )
+
 
 NOT_INSTALLED = "not checked: install fairroll[beacon]"
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from secrets import token_bytes
 
 from fairroll import files, hashing, json_codec, strict_json
-from fairroll.beacon import BEACONS
+from fairroll.beacon import refuse_published
 from fairroll.errors import KeyFileError, RequestError
 from fairroll.offer import Commit, Offer, OfferedRound, read_offer
 from fairroll.v1 import session_pb2
@@ -73,7 +73,7 @@ def open_for(path: Path, offer: Offer, now: datetime | None = None) -> Kept:
                 value=kept.offer.digest,
             )
         if kept.offer is None:
-            _refuse_past_rounds(offer, now or datetime.now(UTC))
+            refuse_past_rounds(offer, now or datetime.now(UTC))
             kept = Kept(kept.entropy, offer)
             files.replace(path, _format(kept), files.PRIVATE_FILE_MODE)
         return kept
@@ -102,12 +102,12 @@ def _format(kept: Kept) -> bytes:
     return strict_json.to_text({"entropy": strict_json.to_base64(kept.entropy), "offer": offer}) + b"\n"
 
 
-def _refuse_past_rounds(offer: Offer, now: datetime) -> None:
+def refuse_past_rounds(offer: Offer, now: datetime) -> None:
+    """Return if no round of a beacon that an offer names exists yet, as far as its beacon is known.
+
+    Raises:
+        RequestError: ROUND_PAST.
+    """
     for part in offer.contributions:
-        beacon = BEACONS.get(part.chain_hash) if isinstance(part, OfferedRound) else None
-        if isinstance(part, OfferedRound) and beacon is not None and beacon.time_of(part.round) <= now:
-            raise RequestError(
-                "ROUND_PAST",
-                f"round {part.round} of {beacon.name} is published already, and whoever chose it may have seen it",
-                value=str(part.round),
-            )
+        if isinstance(part, OfferedRound):
+            refuse_published(part.chain_hash, part.round, now)

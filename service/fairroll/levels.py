@@ -12,7 +12,7 @@ from functools import cached_property
 
 from fairroll.beacon import check_round
 from fairroll.errors import RequestError
-from fairroll.offer import Offer
+from fairroll.offer import Offer, OfferedAnchor
 from fairroll.receipt import is_digest
 from fairroll.replay import PREVIEWED
 from fairroll.session import MAX_CHAIN_LENGTH, check_length, check_seq
@@ -127,6 +127,36 @@ class Sealed:
         return service_pb2.SealRollResponse(digest=self.digest, session=session, seq=self.seq)
 
 
+@dataclass(frozen=True, slots=True)
+class WithoutSession:
+    """What an auditor kept, and of whose session no receipt is shown.
+
+    Attributes:
+        opened: offers that were opened, as far as the auditor's papers show.
+        offers: others: nothing kept says whether anybody opened them.
+        logs: of chains of which values were given.
+        sealed: rolls whose digest was told.
+    """
+
+    opened: tuple[Offer, ...] = ()
+    offers: tuple[Offer, ...] = ()
+    logs: tuple[RevealLog, ...] = ()
+    sealed: tuple[Sealed, ...] = ()
+
+    def __bool__(self) -> bool:
+        """Whether there is anything."""
+        return bool(self.opened or self.offers or self.logs or self.sealed)
+
+    def message(self) -> service_pb2.WithoutSession:
+        """Return it as the contract's message."""
+        return service_pb2.WithoutSession(
+            opened_offers=[offer.message() for offer in self.opened],
+            offers=[offer.message() for offer in self.offers],
+            reveal_logs=[log.message() for log in self.logs],
+            sealed=[each.message() for each in self.sealed],
+        )
+
+
 @dataclass(frozen=True)
 class Mine:
     """What an auditor kept; nothing by default.
@@ -135,11 +165,13 @@ class Mine:
         offers: that were shown before anybody opened.
         logs: of co-seed chains of the auditor's own, or of somebody who helps neither operator nor caller.
         sealed: the rolls whose digest was told before their receipts; of one place the one that was named first.
+        opened: the digests of those offers for which the auditor showed entropy, 64 hex digits each.
     """
 
     offers: tuple[Offer, ...] = ()
     logs: tuple[RevealLog, ...] = field(default=())
     sealed: tuple[Sealed, ...] = ()
+    opened: frozenset[str] = frozenset()
 
     @cached_property
     def _logs(self) -> Mapping[bytes, RevealLog]:
@@ -182,15 +214,29 @@ class Mine:
         for log in self._logs_of(session):
             yield from _log_differences(log, asked, self.sealed_in(session))
 
-    def without_session(self, sessions: Iterable[session_pb2.Session]) -> tuple[Offer, ...]:
-        """Return the offers that none of these sessions opens: someone may have looked ahead and dropped theirs."""
-        opened = {offer.digest for offer in map(self.offer_of, sessions) if offer is not None}
-        return tuple(offer for offer in self.offers if offer.digest not in opened)
+    def concern(self, session: session_pb2.Session) -> bool:
+        """Whether anything that was kept is of a session."""
+        return bool(self.offer_of(session) or self.sealed_in(session) or self._logs_of(session))
 
-    def sealed_without_session(self, sessions: Iterable[session_pb2.Session]) -> tuple[Sealed, ...]:
-        """Return the sealed rolls of whose session there is no receipt."""
-        shown = set(map(_key, sessions)) if self.sealed else set()
-        return tuple(each for each in self.sealed if each.session not in shown)
+    def without_session(self, sessions: Iterable[session_pb2.Session]) -> WithoutSession:
+        """Return what is of none of these sessions: someone may have looked ahead and dropped theirs."""
+        shown = tuple(sessions)
+        played = {offer.digest for offer in map(self.offer_of, shown) if offer is not None}
+        missing = {offer.digest: offer for offer in self.offers if offer.digest not in played}.values()
+        revealed = {log.anchor for session in shown for log in self._logs_of(session)}
+        keys = set(map(_key, shown))
+        return WithoutSession(
+            tuple(offer for offer in missing if self._is_opened(offer)),
+            tuple(offer for offer in missing if not self._is_opened(offer)),
+            tuple(log for log in self.logs if log.requests and log.anchor not in revealed),
+            tuple(each for each in self.sealed if each.session not in keys),
+        )
+
+    def _is_opened(self, offer: Offer) -> bool:
+        anchors = (part.anchor for part in offer.contributions if isinstance(part, OfferedAnchor))
+        return offer.digest in self.opened or any(
+            anchor in self._logs and self._logs[anchor].requests for anchor in anchors
+        )
 
     def level(self, session: session_pb2.Session, facts: Facts) -> Level:
         """Return what a session is worth, as far as the auditor can tell."""

@@ -48,8 +48,8 @@ def verify_receipt(request: service_pb2.VerifyReceiptRequest, keys: ServiceKeys)
         response.session.CopyFrom(session)
         response.level = session.level if found.verified else ""
         response.rests_on[:] = session.rests_on
-    response.offers_without_session.extend(found.offers_without_session)
-    response.sealed_without_session.extend(found.sealed_without_session)
+    if found.HasField("without_session"):
+        response.without_session.CopyFrom(found.without_session)
     return response
 
 
@@ -85,14 +85,12 @@ def _judge_all(
 ) -> service_pb2.VerifySessionResponse:
     judged, reports = verify_sessions(receipts, root_key, mine=mine)
     missing = mine.without_session(report.session for report in reports)
-    unopened = mine.sealed_without_session(report.session for report in reports)
     held = all(each.verified is not None for each in judged) and all(report.verified for report in reports)
     return service_pb2.VerifySessionResponse(
-        verified=held and not missing and not unopened,
+        verified=held and not missing,
         receipts=[_receipt_message(each) for each in judged],
         sessions=[session_message(report) for report in reports],
-        offers_without_session=[offer.message() for offer in missing],
-        sealed_without_session=[each.message() for each in unopened],
+        without_session=missing.message() if missing else None,
     )
 
 
@@ -134,14 +132,15 @@ def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
 
 
 def _mine(kept: service_pb2.Mine) -> Mine:
-    for name in ("offers", "reveal_logs", "sealed"):
+    for name in ("offers", "opened_offers", "reveal_logs", "sealed"):
         require_limit("kept", len(getattr(kept, name)), MAX_KEPT, f"mine.{name}")
     field = ""
     try:
-        offers: list[Offer] = []
-        for index, offer in enumerate(kept.offers):
-            field = f"mine.offers[{index}]"
-            offers.append(read_offer(offer))
+        offers: dict[str, list[Offer]] = {"offers": [], "opened_offers": []}
+        for name, read in offers.items():
+            for index, offer in enumerate(getattr(kept, name)):
+                field = f"mine.{name}[{index}]"
+                read.append(read_offer(offer))
         logs: list[RevealLog] = []
         for index, log in enumerate(kept.reveal_logs):
             field = f"mine.reveal_logs[{index}]"
@@ -153,7 +152,8 @@ def _mine(kept: service_pb2.Mine) -> Mine:
     except RequestError as error:
         error.field = join_path(field, error.field.removeprefix("session.").removeprefix("contributions."))
         raise
-    return Mine(tuple(offers), tuple(logs), tuple(sealed))
+    opened = offers["opened_offers"]
+    return Mine((*offers["offers"], *opened), tuple(logs), tuple(sealed), frozenset(offer.digest for offer in opened))
 
 
 def _root_key(given: bytes, keys: ServiceKeys) -> bytes:

@@ -111,8 +111,8 @@ def verify_sessions(
         mine: what the auditor kept: levels above L0 are granted against it.
 
     Returns:
-        What came of each receipt in order, and of each session in the order of its first receipt. Which offers have
-        no session is `mine.without_session`'s to say, and which sealed rolls `mine.sealed_without_session`'s.
+        What came of each receipt in order, and of each session in the order of its first receipt. What is of
+        none of them is `mine.without_session`'s to say.
 
     Raises:
         KeyFileError: the trust file cannot be used.

@@ -361,11 +361,24 @@ def test_an_offer_without_a_session_is_told(run: Run, tmp_path: Path) -> None:
     done, value = report_of(
         run, tmp_path, lines, "--mine", kept(tmp_path, "offer", PLAIN.message()), "--html", page_path
     )
-    assert value["level"]["offersWithoutSession"] == [{"digest": PLAIN.digest, "table": "crypt"}]
+    assert value["level"]["offersWithoutSession"] == [{"digest": PLAIN.digest, "table": "crypt", "opened": False}]
     assert not value["verified"]
-    sentence = f"An offer that you kept has no session here: {PLAIN.digest}, table crypt."
+    sentence = (
+        f"An offer has no session here: {PLAIN.digest}, table crypt. Nothing that you kept says whether it was opened."
+    )
     assert sentence in done.out
     assert sentence in page_path.read_text()
+
+
+def test_an_offer_that_was_opened_and_a_chain_that_gave_values_are_told_apart(run: Run, tmp_path: Path) -> None:
+    lines = write_lines(tmp_path / "scene.jsonl", bundles(play(2).receipts))
+    log = log_of(played(CO_SEEDED, rolls=1)).message()
+    papers = [kept(tmp_path, "offer", CO_SEEDED.message()), kept(tmp_path, "log", log)]
+    done, value = report_of(run, tmp_path, lines, *(word for each in papers for word in ("--mine", each)))
+    assert value["level"]["offersWithoutSession"] == [{"digest": CO_SEEDED.digest, "table": "crypt", "opened": True}]
+    assert f"An offer that was opened has no session here: {CO_SEEDED.digest}, table crypt." in done.out
+    assert f"Of the session of a chain there is no receipt here: {log.anchor.hex()}, 1 value given." in done.out
+    assert done.code == 1
 
 
 # Key lists

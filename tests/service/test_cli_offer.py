@@ -8,6 +8,7 @@ import pytest
 from fairroll import json_codec
 from fairroll.beacon import QUICKNET
 from fairroll.bundle import format_bundle
+from fairroll.offer import Offer, OfferedRound
 from fairroll.roll import Roller
 from fairroll.v1 import roll_pb2, session_pb2
 from tests.service.cli_run import Run, runner
@@ -52,13 +53,13 @@ def verified(run: Run, receipt: Path, *mine: Path) -> str:
 
 
 def test_contributions_stand_in_the_order_in_which_they_were_given(run: Run, tmp_path: Path) -> None:
-    saved = offered(run, tmp_path, "--anchor", "aa" * 32, "--beacon", "quicknet:7", "--commit", "bb" * 32)
+    saved = offered(run, tmp_path, "--anchor", "aa" * 32, "--beacon", "quicknet:1000000000", "--commit", "bb" * 32)
     shown = json_codec.loads(session_pb2.Offer, saved.read_bytes())
     assert [part.WhichOneof("kind") for part in shown.contributions] == ["anchor", "beacon_round", "commit"]
     lines = run("offer", "check", saved).out.splitlines()
     assert lines[3:] == [
         f"  1 co-seed  anchor {'aa' * 32}",
-        "  2 beacon   quicknet round 7, published 2023-08-23 15:09:45 UTC",
+        "  2 beacon   quicknet round 1000000000, published 2118-09-16 20:29:24 UTC",
         f"  3 entropy  commit {'bb' * 32}",
     ]
 
@@ -93,6 +94,11 @@ def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
         (["new", "--table", "t", "--beacon", "quicknet", "--save", "x"], 2, "quicknet:ROUND"),
         (["new", "--table", "t", "--beacon", "quicknet:0", "--save", "x"], 2, "2^64-1"),
         (["new", "--table", "t", "--origin", "o", "--vrf-key-id", "k", "--save", "x"], 1, "KEY_ID_MALFORMED"),
+        (
+            ["new", "--table", "t", "--origin", "o", "--vrf-key-id", KEY, "--beacon", "quicknet:100", "--save", "x"],
+            1,
+            "ROUND_PAST",
+        ),
         (["new", "--table", "t", "--save", "x", "--server", "http://127.0.0.1:9"], 2, "SERVICE_UNREACHABLE"),
         (["open", "nowhere.json", "--entropy", "x"], 2, "FILE_NOT_READ"),
     ],
@@ -118,7 +124,10 @@ def test_a_round_of_a_beacon_opens_its_place_in_the_offer(run: Run, tmp_path: Pa
     shown = {"round": 1000, "randomness": randomness, "signature": signature}
     relayed = tmp_path / "round.json"
     relayed.write_text(json.dumps(shown))
-    saved = offered(run, tmp_path, "--beacon", f"{QUICKNET.chain_hash.hex()}:1000")
+    # An offer of before that round; today `offer new` would refuse it.
+    offer = Offer(ORIGIN, "local", "crypt", KEY, (OfferedRound(QUICKNET.chain_hash, 1000),))
+    saved = tmp_path / "offer.json"
+    saved.write_bytes(json_codec.dumps(offer.message()))
     session = tmp_path / "session.json"
     assert run("offer", "check", saved, "--round", relayed, "--session", session).code == 0
     assert verified(run, played(tmp_path, session), saved) == "L1"
@@ -148,7 +157,24 @@ def test_a_players_file_and_the_offer_alone_are_worth_the_same(run: Run, tmp_pat
     other = offered(run, tmp_path, "--commit", "ab" * 32, table="elsewhere")
     done = run("verify", receipt, "--root", ROOT.public_key.hex(), "--mine", ann, "--mine", other)
     assert done.code == 1
-    assert "OFFER WITHOUT A SESSION" in done.out
+    assert "\nOFFER WITHOUT A SESSION" in done.out
+    assert "nothing that you kept says whether it was opened" in done.out
+    assert "OPENED" not in done.out
+
+
+def test_a_players_file_says_that_the_offer_was_opened(run: Run, tmp_path: Path) -> None:
+    ann = tmp_path / "ann.json"
+    dropped = offered(run, tmp_path, "--commit", run("offer", "draw", ann).out.strip(), table="dropped")
+    assert run("offer", "open", dropped, "--entropy", ann).code == 0
+    receipt = tmp_path / "receipt.json"
+    receipt.write_bytes(format_bundle(bundle(roller().roll(roll_pb2.RollRequest(checks=notation("d6")), "local"))))
+    for mine in ((ann,), (dropped, ann)):
+        given = [word for each in mine for word in ("--mine", each)]
+        done = run("verify", receipt, "--root", ROOT.public_key.hex(), *given)
+        assert (done.code, done.out.count("OPENED OFFER WITHOUT A SESSION")) == (1, 1)
+        assert done.out.count("WITHOUT A SESSION") == 1
+        told = run("verify", receipt, "--root", ROOT.public_key.hex(), *given, "--json").json["withoutSession"]
+        assert [len(told[name]) for name in ("openedOffers", "offers", "revealLogs", "sealed")] == [1, 0, 0, 0]
 
 
 def test_a_log_of_a_chain_is_read_beside_an_offer(run: Run, tmp_path: Path) -> None:

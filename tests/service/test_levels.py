@@ -9,7 +9,7 @@ from fairroll.beacon import QUICKNET
 from fairroll.bundle import bundle_message
 from fairroll.errors import RequestError
 from fairroll.hashing import chain_back
-from fairroll.levels import CLOSED, COMPARE, GUARDED, NOTHING_KEPT, Mine, RevealLog
+from fairroll.levels import CLOSED, COMPARE, GUARDED, NOTHING_KEPT, Mine, RevealLog, WithoutSession
 from fairroll.offer import Commit, Offer, Offered, OfferedAnchor, OfferedRound, open_offer
 from fairroll.roll import Roller
 from fairroll.v1 import roll_pb2, service_pb2, session_pb2
@@ -160,8 +160,29 @@ def test_an_opened_offer_without_a_session_is_told() -> None:
     dropped = offer_of(*PLAIN.contributions, table="dropped")
     mine = Mine((dropped, PLAIN))
     table = played()
-    assert mine.without_session([report(table, mine).session]) == (dropped,)
-    assert mine.without_session([]) == (dropped, PLAIN)
+    assert mine.without_session([report(table, mine).session]) == WithoutSession(offers=(dropped,))
+    assert mine.without_session([]) == WithoutSession(offers=(dropped, PLAIN))
+    assert not Mine((PLAIN,)).without_session([report(table, mine).session])
+
+
+def test_an_offer_is_told_as_opened_where_the_auditors_own_papers_say_so() -> None:
+    """Entropy was shown for it, or a value of a chain of it was given; a chain that gave nothing says nothing."""
+    shown = Mine((PLAIN, CO_SEEDED, PLAIN), opened=frozenset({PLAIN.digest}))
+    assert shown.without_session([]) == WithoutSession(opened=(PLAIN,), offers=(CO_SEEDED,))
+    given, idle = RevealLog(ANCHOR, {0: "ab" * 32}), RevealLog(ANCHOR, {})
+    assert Mine((CO_SEEDED,), (given,)).without_session([]) == WithoutSession(opened=(CO_SEEDED,), logs=(given,))
+    assert Mine((CO_SEEDED,), (idle,)).without_session([]) == WithoutSession(offers=(CO_SEEDED,))
+
+
+def test_values_of_a_chain_without_any_receipt_of_its_session_are_told() -> None:
+    table = played(CO_SEEDED)
+    session = report(table, NOTHING_KEPT).session
+    log = log_of(table)
+    other = RevealLog(b"\x01" * 32, {0: "ab" * 32})
+    missing = Mine(logs=(log, other)).without_session([session])
+    assert missing == WithoutSession(logs=(other,))
+    assert missing
+    assert [each.anchor for each in missing.message().reveal_logs] == [other.anchor]
 
 
 def test_an_offer_without_contributions_is_worth_nothing() -> None:
@@ -229,7 +250,11 @@ def test_the_call_grants_levels_against_the_offers_and_logs_of_the_caller() -> N
     dropped = offer_of(*PLAIN.contributions, table="dropped").message()
     told = ask(table.service, table, offers=[CO_SEEDED.message(), dropped])
     assert not told.verified
-    assert list(told.offers_without_session) == [dropped]
+    assert told.without_session == service_pb2.WithoutSession(offers=[dropped])
+    opened = ask(table.service, table, offers=[CO_SEEDED.message()], opened_offers=[dropped])
+    assert (opened.verified, opened.sessions[0].level) == (False, "L1")
+    assert opened.without_session == service_pb2.WithoutSession(opened_offers=[dropped])
+    assert not answer.HasField("without_session")
 
 
 def test_the_call_for_one_receipt_judges_it_against_what_the_caller_kept() -> None:
@@ -253,7 +278,7 @@ def test_the_call_for_one_receipt_tells_what_has_no_session() -> None:
     dropped = offer_of(*PLAIN.contributions, table="dropped").message()
     found = ask_of_one(table, 0, service_pb2.Mine(offers=[PLAIN.message(), dropped]))
     assert (found.verified, found.level, found.session.level) == (False, "", "L1")
-    assert list(found.offers_without_session) == [dropped]
+    assert found.without_session == service_pb2.WithoutSession(offers=[dropped])
     # It is all that is shown of its session, and above seq 0 that is not enough.
     later = ask_of_one(table, 1, service_pb2.Mine(offers=[PLAIN.message()]))
     assert not later.verified
@@ -266,7 +291,7 @@ def test_the_call_for_a_receipt_that_is_refused_has_no_session_and_no_level() ->
     found = ask_of_one(table, 0, service_pb2.Mine(offers=[PLAIN.message()]))
     assert (found.verified, found.level, found.HasField("session"), len(found.rests_on)) == (False, "", False, 0)
     assert found.steps[-1].result == service_pb2.STEP_RESULT_FAILED
-    assert list(found.offers_without_session) == [PLAIN.message()]
+    assert found.without_session == service_pb2.WithoutSession(offers=[PLAIN.message()])
 
 
 def test_the_call_refuses_what_is_no_offer_or_log_and_too_many() -> None:

@@ -1,6 +1,6 @@
 """An offer from the draw to the session: what it fixes, whom it lets open, and what is kept."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
 
@@ -9,7 +9,7 @@ import pytest
 from fairroll import json_codec
 from fairroll.beacon import QUICKNET
 from fairroll.errors import KeyFileError, RequestError
-from fairroll.kept import draw, open_for, parse_kept
+from fairroll.kept import draw, open_for, parse_kept, refuse_past_rounds
 from fairroll.offer import Commit, Offer, OfferedAnchor, OfferedRound, open_offer, read_offer
 from fairroll.session_message import read_session
 from fairroll.v1 import session_pb2
@@ -211,6 +211,24 @@ def test_a_beacon_round_that_exists_already_is_not_opened_for(tmp_path: Path) ->
     assert refusal(refused) == "ROUND_PAST"
     assert open_for(path, offer, BEFORE).offer == offer
     assert open_for(path, offer, AFTER).offer == offer  # it was kept in time
+
+
+def test_an_offer_names_rounds_that_do_not_exist_yet_by_the_clock_that_is_given() -> None:
+    number = 1000
+    at = QUICKNET.time_of(number)
+    offer = Offer(ORIGIN, TENANT, "crypt", epoch_keys().vrf_key_id, (OfferedRound(QUICKNET.chain_hash, number),))
+    refuse_past_rounds(offer, at - timedelta(seconds=1))
+    for late in (at, at + timedelta(days=1000)):
+        with pytest.raises(RequestError) as refused:
+            refuse_past_rounds(offer, late)
+        assert refusal(refused) == "ROUND_PAST"
+        coming = QUICKNET.next_round(late)
+        assert refused.value.hint == f"the first round that is still to come is {coming}"
+        assert QUICKNET.time_of(coming - 1) <= late < QUICKNET.time_of(coming)
+    assert QUICKNET.next_round(QUICKNET.time_of(1) - timedelta(days=1)) == 1
+    # Of a beacon that is not known here nobody can say it.
+    unknown = Offer(ORIGIN, TENANT, "crypt", epoch_keys().vrf_key_id, (OfferedRound(bytes(32), 1),))
+    refuse_past_rounds(unknown, at)
 
 
 @pytest.mark.parametrize(

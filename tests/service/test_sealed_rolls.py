@@ -293,7 +293,7 @@ def test_the_call_takes_what_was_told(service: ServiceProcess) -> None:
     assert post(service, "/v1/sessions:verify", json.dumps(body).encode())[1]["verified"] is True
     elsewhere = {**told, "session": {**told["session"], "table": "elsewhere"}}
     answer = post(service, "/v1/sessions:verify", json.dumps(body | {"mine": {"sealed": [elsewhere]}}).encode())[1]
-    assert (answer["verified"], answer["sealedWithoutSession"]) == (False, [elsewhere])
+    assert (answer["verified"], answer["withoutSession"]["sealed"]) == (False, [elsewhere])
     for bad, field in (({"digest": "ab"}, "mine.sealed[0].digest"), ({"session": {}}, "mine.sealed[0].origin")):
         problem = post(service, "/v1/sessions:verify", json.dumps(body | {"mine": {"sealed": [told | bad]}}).encode())[
             1

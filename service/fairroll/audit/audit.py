@@ -20,8 +20,7 @@ from fairroll.bundle import MAX_CHAIN, Bundle
 from fairroll.envelope import Envelope
 from fairroll.errors import KeyFileError, RequestError, Step, VerificationError
 from fairroll.key_list import KeyList, KeyStatus, check_successor, verify_key_list
-from fairroll.levels import NOTHING_KEPT, Facts, Level, Mine, Sealed
-from fairroll.offer import Offer
+from fairroll.levels import NOTHING_KEPT, Facts, Level, Mine, WithoutSession
 from fairroll.session_order import Finding, Place, order_findings
 from fairroll.trust import TrustFile
 from fairroll.v1 import roll_pb2, session_pb2
@@ -165,8 +164,7 @@ class Audit:
     sessions_unverified: int = 0
     levels: Counter[str] = field(default_factory=Counter)
     level_sentences: dict[str, Counter[str]] = field(default_factory=dict)
-    offers_without_session: tuple[Offer, ...] = ()
-    sealed_without_session: tuple[Sealed, ...] = ()
+    without_session: WithoutSession = field(default_factory=WithoutSession)
     evidence: list[Evidence] = field(default_factory=list)
     evidence_count: int = 0
     heads: list[HeadResult] = field(default_factory=list)
@@ -181,8 +179,7 @@ class Audit:
             or self.sessions_unverified
             or self.key_list_errors
             or self.changed
-            or self.offers_without_session
-            or self.sealed_without_session
+            or self.without_session
             or any(head.seq < 0 for head in self.heads)
         )
 
@@ -232,8 +229,7 @@ class _Auditor:
         self._pool = pool
         self._progress = progress
         self._lists: dict[bytes, Envelope] = {}
-        self._opened: list[session_pb2.Session] = []
-        self._with_seals: list[session_pb2.Session] = []
+        self._concerned: list[session_pb2.Session] = []
         self._result = Audit(tuple(reading.names))
 
     def run(self) -> Audit:
@@ -244,8 +240,7 @@ class _Auditor:
         self._count()
         for session_id, first, one_off in self._book.sessions():
             self._take_session(session_id, first, one_off=bool(one_off))
-        self._result.offers_without_session = self._wanted.mine.without_session(self._opened)
-        self._result.sealed_without_session = self._wanted.mine.sealed_without_session(self._with_seals)
+        self._result.without_session = self._wanted.mine.without_session(self._concerned)
         self._compare_heads()
         if self._wanted.terms.values:
             self._result.statistics = self._statistics()
@@ -375,11 +370,10 @@ class _Auditor:
         answers = list(islice(self._book.answers(session_id), 100_000)) if not one_off else []
         told = {seq: bytes.fromhex(digest) for seq, digest in self._wanted.mine.sealed_in(session).items()}
         if told:
-            self._with_seals.append(session)
             shown_seqs = {entry.seq for entry in self._book.entries(session_id) if entry.seq in told}
             found.sealed = sorted(told.keys() - shown_seqs)
-        if self._wanted.mine.offer_of(session) is not None:
-            self._opened.append(session)
+        if self._wanted.mine.concern(session):
+            self._concerned.append(session)
         order = order_findings(self._watch(found, {seq for seq, _ in answers}), told)
         for finding in chain(order, _branches(answers), self._differences(session_id, session)):
             found.finding_count += 1

@@ -14,6 +14,7 @@ from fairroll.audit.statistics import Test, face_chances
 from fairroll.audit.tally import GRID, DieTally, Names
 from fairroll.envelope import envelope_json
 from fairroll.errors import Step
+from fairroll.levels import WithoutSession
 from fairroll.replay import engine_of
 from fairroll.v1 import roll_pb2
 from fairroll.verify import STEP_NAMES
@@ -102,20 +103,28 @@ def verdict(audit: Audit) -> list[str]:
     told += [f"The key lists contradict one another: {each.message}." for each in audit.key_list_errors]
     if audit.changed:
         told.append(f"{_many(len(audit.changed), 'file')} changed while they were read: audit again, of a copy.")
-    told += [
-        f"An offer that you kept has no session here: {each.digest}, table {each.table}."
-        for each in audit.offers_without_session
-    ]
-    told += [
-        f"Of the session of a sealed roll there is no receipt here: {each.digest}, table {each.table}, seq {each.seq}."
-        for each in audit.sealed_without_session
-    ]
+    told += _missing(audit.without_session)
     told += [f"A head that was named is not here: {each.digest.hex()}." for each in audit.heads if each.seq < 0]
     if not audit.receipts:
         told.append("No receipt holds.")
     if audit.development:
         told.append(DEVELOPMENT)
     return told
+
+
+def _missing(kept: WithoutSession) -> Iterable[str]:
+    for offer in kept.opened:
+        place = f"{offer.digest}, table {offer.table}"
+        yield f"An offer that was opened has no session here: {place}. Someone may have dropped what they foresaw."
+    for offer in kept.offers:
+        place = f"{offer.digest}, table {offer.table}"
+        yield f"An offer has no session here: {place}. Nothing that you kept says whether it was opened."
+    for log in kept.logs:
+        given = _many(len(log.requests), "value")
+        yield f"Of the session of a chain there is no receipt here: {log.anchor.hex()}, {given} given."
+    for each in kept.sealed:
+        place = f"{each.digest}, table {each.table}, seq {each.seq}"
+        yield f"Of the session of a sealed roll there is no receipt here: {place}."
 
 
 def _many(count: int, what: str) -> str:
@@ -134,7 +143,11 @@ def _level(audit: Audit) -> dict[str, Any]:
             }
             for level, count in sorted(audit.levels.items())
         ],
-        "offersWithoutSession": [{"digest": each.digest, "table": each.table} for each in audit.offers_without_session],
+        "offersWithoutSession": [
+            {"digest": each.digest, "table": each.table, "opened": opened}
+            for opened, offers in ((True, audit.without_session.opened), (False, audit.without_session.offers))
+            for each in offers
+        ],
         "development": audit.development,
     }
 

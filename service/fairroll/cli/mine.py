@@ -37,22 +37,24 @@ def read_mine(names: Sequence[str]) -> Mine:
     offers: list[Offer] = []
     logs: list[RevealLog] = []
     sealed: list[Sealed] = []
+    opened: list[Offer] = []
     for name in names:
         try:
-            _read(name, offers, logs, sealed)
+            _read(name, offers, opened, logs, sealed)
         except RequestError as error:
             raise KeyFileError("KEPT_FILE_INVALID", f"{name} is nothing that one keeps", field=name) from error
-    return Mine(tuple(offers), tuple(logs), tuple(sealed))
+    # Whoever shows entropy keeps the offer beside it first: so that file says that the offer was opened.
+    return Mine((*offers, *opened), tuple(logs), tuple(sealed), frozenset(offer.digest for offer in opened))
 
 
-def _read(name: str, offers: list[Offer], logs: list[RevealLog], sealed: list[Sealed]) -> None:
+def _read(name: str, offers: list[Offer], opened: list[Offer], logs: list[RevealLog], sealed: list[Sealed]) -> None:
     text = read_file(name)
     value = strict_json.parse(text)
     if isinstance(value, dict) and "entropy" in value:
         kept = parse_kept(files.read_private(Path(name)), name)
         if kept.offer is None:
             raise KeyFileError("KEPT_FILE_INVALID", f"{name} was opened for no offer yet", field=name)
-        offers.append(kept.offer)
+        opened.append(kept.offer)
     elif isinstance(value, dict) and "last" in value:
         logs.append(read_chain(Path(name)).log)
     elif isinstance(value, dict) and "request" in value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file
 from fairroll.cli.rest_client import call
 from fairroll.cli.roll import default_server
 from fairroll.errors import RequestError, ServiceError
-from fairroll.kept import draw, open_for
+from fairroll.kept import draw, open_for, refuse_past_rounds
 from fairroll.offer import Commit, Offer, Offered, OfferedAnchor, OfferedRound, open_offer, read_offer
 from fairroll.v1 import session_pb2
 
@@ -97,6 +98,7 @@ def _new(options: argparse.Namespace) -> None:
         shown = _key_list(options.server)
         origin, key = origin or shown[0], key or shown[1]
     offer = Offer(origin, options.tenant, options.table, key, tuple(options.parts))
+    refuse_past_rounds(offer, datetime.now(UTC))
     files.create(options.save, json_codec.dumps(offer.message()) + b"\n", files.PUBLIC_FILE_MODE)
     _print(options, _value(offer), [*_lines(offer), f"saved     {options.save}"])
 

@@ -169,14 +169,13 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
         mine=mine,
     )
     missing = mine.without_session(report.session for report in sessions)
-    unopened = mine.sealed_without_session(report.session for report in sessions)
     reports = [Report(name, error=error) for name, error in read if isinstance(error, FairrollError)]
     reports += [Report(each.name, each.steps, each.verified, each.error) for each in judged]
     if options.json:
-        print_json(verify_report.session_value(reports, sessions, missing, unopened))
+        print_json(verify_report.session_value(reports, sessions, missing))
     else:
-        print_lines([*verify_report.session_lines(reports, sessions), *verify_report.offer_lines(missing, unopened)])
-    good = all(report.verified for report in sessions) and not missing and not unopened
+        print_lines([*verify_report.session_lines(reports, sessions), *verify_report.missing_lines(missing)])
+    good = all(report.verified for report in sessions) and not missing
     return max([EXIT_GOOD if good else EXIT_NO, _cited(reports, options), *(report.exit_code for report in reports)])
 
 

@@ -11,8 +11,7 @@ from fairroll.cli.decided import decided_lines
 from fairroll.cli.output import EXIT_GOOD, error_value
 from fairroll.errors import FairrollError, RequestError, VerificationError
 from fairroll.key_list import KeyList
-from fairroll.levels import Sealed
-from fairroll.offer import Offer
+from fairroll.levels import WithoutSession
 from fairroll.v1 import roll_pb2
 from fairroll.verify import STEP_NAMES, Verified
 from fairroll.verify_call import session_message
@@ -69,26 +68,33 @@ def citation_lines(found: Sequence[Citation]) -> Iterable[str]:
 
 
 def session_value(
-    reports: Sequence[Report], sessions: Sequence[SessionReport], missing: Sequence[Offer], unopened: Sequence[Sealed]
+    reports: Sequence[Report], sessions: Sequence[SessionReport], missing: WithoutSession
 ) -> dict[str, Any]:
-    """Return the reports as JSON, what came of each session, and the offers and sealed rolls that have none."""
+    """Return the reports as JSON, what came of each session, and what was kept that is of none."""
     whole = value(reports)
     sessions_verified = all(session.verified for session in sessions)
-    whole["verified"] = whole["verified"] and sessions_verified and not missing and not unopened
+    whole["verified"] = whole["verified"] and sessions_verified and not missing
     return whole | {
         "sessions": [json_codec.to_value(session_message(session)) for session in sessions],
-        "offersWithoutSession": [json_codec.to_value(offer.message()) for offer in missing],
-        "sealedWithoutSession": [json_codec.to_value(each.message()) for each in unopened],
+        "withoutSession": json_codec.to_value(missing.message()),
     }
 
 
-def offer_lines(missing: Sequence[Offer], unopened: Sequence[Sealed]) -> Iterable[str]:
-    """Return for people which offers and sealed rolls have no session."""
-    for offer in missing:
+def missing_lines(missing: WithoutSession) -> Iterable[str]:
+    """Return for people what was kept that is of none of the sessions."""
+    for offer in missing.opened:
+        yield ""
+        yield f"OPENED OFFER WITHOUT A SESSION: {offer.digest}, table {offer.table}"
+        yield "  No receipt shown here is of its session: someone may have looked ahead and dropped it."
+    for offer in missing.offers:
         yield ""
         yield f"OFFER WITHOUT A SESSION: {offer.digest}, table {offer.table}"
-        yield "  No receipt shown here is of its session: if it was opened, someone may have dropped what they foresaw."
-    for told in unopened:
+        yield "  No receipt shown here is of its session, and nothing that you kept says whether it was opened."
+    for log in missing.logs:
+        yield ""
+        yield f"CHAIN WITHOUT A SESSION: {log.anchor.hex()}, {len(log.requests)} values given"
+        yield "  No receipt shown here is of its session: someone may have dropped what they saw."
+    for told in missing.sealed:
         yield ""
         yield f"SEALED WITHOUT A SESSION: {told.digest}, table {told.table}, seq {told.seq}"
         yield "  No receipt shown here is of its session."

@@ -222,6 +222,7 @@ class Mine(_message.Message):
     OFFERS_FIELD_NUMBER: _builtins.int
     REVEAL_LOGS_FIELD_NUMBER: _builtins.int
     SEALED_FIELD_NUMBER: _builtins.int
+    OPENED_OFFERS_FIELD_NUMBER: _builtins.int
     @_builtins.property
     def offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
         """The offers that were shown before anybody opened: levels above L0 are granted against them alone."""
@@ -234,20 +235,69 @@ class Mine(_message.Message):
     def sealed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
         """The sealed rolls that the caller was told: each stands by its digest where its receipt is not shown."""
 
+    @_builtins.property
+    def opened_offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """Those of the offers for which the caller showed entropy: as `offers`, and without a session they are told as opened."""
+
     def __init__(
         self,
         *,
         offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
         reveal_logs: _abc.Iterable[_session_pb2.RevealLog] | None = ...,
         sealed: _abc.Iterable[Global___SealRollResponse] | None = ...,
+        opened_offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers", b"offers", "reveal_logs", b"reveal_logs", "sealed", b"sealed"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers", b"offers", "opened_offers", b"opened_offers", "reveal_logs", b"reveal_logs", "sealed", b"sealed"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___Mine: _TypeAlias = Mine  # noqa: Y015
+
+@_typing.final
+class WithoutSession(_message.Message):
+    """What a caller kept, and of whose session no receipt is shown."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    OPENED_OFFERS_FIELD_NUMBER: _builtins.int
+    OFFERS_FIELD_NUMBER: _builtins.int
+    REVEAL_LOGS_FIELD_NUMBER: _builtins.int
+    SEALED_FIELD_NUMBER: _builtins.int
+    @_builtins.property
+    def opened_offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """Offers that were opened, as far as `mine` shows: the caller showed entropy for them, or a value of a chain in them was
+        given. Someone may have looked ahead, and dropped the session.
+        """
+
+    @_builtins.property
+    def offers(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
+        """Other offers: nothing in `mine` says whether anybody opened them."""
+
+    @_builtins.property
+    def reveal_logs(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.RevealLog]:
+        """Logs of chains of which values were given."""
+
+    @_builtins.property
+    def sealed(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
+        """Sealed rolls."""
+
+    def __init__(
+        self,
+        *,
+        opened_offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
+        offers: _abc.Iterable[_session_pb2.Offer] | None = ...,
+        reveal_logs: _abc.Iterable[_session_pb2.RevealLog] | None = ...,
+        sealed: _abc.Iterable[Global___SealRollResponse] | None = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers", b"offers", "opened_offers", b"opened_offers", "reveal_logs", b"reveal_logs", "sealed", b"sealed"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___WithoutSession: _TypeAlias = WithoutSession  # noqa: Y015
 
 @_typing.final
 class VerifyReceiptResponse(_message.Message):
@@ -263,11 +313,10 @@ class VerifyReceiptResponse(_message.Message):
     RECORD_FIELD_NUMBER: _builtins.int
     TEXTS_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
-    OFFERS_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
-    SEALED_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
+    WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
-    """True only if every step held; with `mine`, only if its session has no finding either, and each offer and sealed roll
-    has its session.
+    """True only if every step held; with `mine`, only if its session has no finding either, and nothing of it is without its
+    session.
     """
     level: _builtins.str
     """The assurance level: `L0`, which is what a receipt alone supports; with `mine`, the level of its session. Empty where
@@ -296,12 +345,8 @@ class VerifyReceiptResponse(_message.Message):
         """With `mine`: what came of its session. Unset where it was refused, and among the receipts of VerifySession."""
 
     @_builtins.property
-    def offers_without_session(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
-        """The offers of `mine` that its session does not open."""
-
-    @_builtins.property
-    def sealed_without_session(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
-        """The sealed rolls of `mine` that are of another session."""
+    def without_session(self) -> Global___WithoutSession:
+        """With `mine`: what of it is of another session. Unset where nothing is."""
 
     def __init__(
         self,
@@ -314,12 +359,11 @@ class VerifyReceiptResponse(_message.Message):
         record: _roll_pb2.RollRecord | None = ...,
         texts: _abc.Iterable[_roll_pb2.OutcomeText] | None = ...,
         session: Global___SessionReport | None = ...,
-        offers_without_session: _abc.Iterable[_session_pb2.Offer] | None = ...,
-        sealed_without_session: _abc.Iterable[Global___SealRollResponse] | None = ...,
+        without_session: Global___WithoutSession | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record", "session", b"session"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record", "session", b"session", "without_session", b"without_session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "level", b"level", "offers_without_session", b"offers_without_session", "record", b"record", "rests_on", b"rests_on", "sealed_without_session", b"sealed_without_session", "session", b"session", "steps", b"steps", "texts", b"texts", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "level", b"level", "record", b"record", "rests_on", b"rests_on", "session", b"session", "steps", b"steps", "texts", b"texts", "verified", b"verified", "without_session", b"without_session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -370,12 +414,9 @@ class VerifySessionResponse(_message.Message):
     VERIFIED_FIELD_NUMBER: _builtins.int
     RECEIPTS_FIELD_NUMBER: _builtins.int
     SESSIONS_FIELD_NUMBER: _builtins.int
-    OFFERS_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
-    SEALED_WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
+    WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
-    """True only if every step of every receipt held, no session has a finding, and each offer and sealed roll has its
-    session.
-    """
+    """True only if every step of every receipt held, no session has a finding, and nothing of `mine` is without its session."""
     @_builtins.property
     def receipts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VerifyReceiptResponse]:
         """What came of each receipt, in the order of the request."""
@@ -385,12 +426,8 @@ class VerifySessionResponse(_message.Message):
         """What came of each session."""
 
     @_builtins.property
-    def offers_without_session(self) -> _containers.RepeatedCompositeFieldContainer[_session_pb2.Offer]:
-        """The offers of `mine` that none of the sessions opens."""
-
-    @_builtins.property
-    def sealed_without_session(self) -> _containers.RepeatedCompositeFieldContainer[Global___SealRollResponse]:
-        """The sealed rolls of `mine` of whose session there is no receipt."""
+    def without_session(self) -> Global___WithoutSession:
+        """What of `mine` is of none of these sessions. Unset where nothing is."""
 
     def __init__(
         self,
@@ -398,12 +435,11 @@ class VerifySessionResponse(_message.Message):
         verified: _builtins.bool = ...,
         receipts: _abc.Iterable[Global___VerifyReceiptResponse] | None = ...,
         sessions: _abc.Iterable[Global___SessionReport] | None = ...,
-        offers_without_session: _abc.Iterable[_session_pb2.Offer] | None = ...,
-        sealed_without_session: _abc.Iterable[Global___SealRollResponse] | None = ...,
+        without_session: Global___WithoutSession | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["without_session", b"without_session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["offers_without_session", b"offers_without_session", "receipts", b"receipts", "sealed_without_session", b"sealed_without_session", "sessions", b"sessions", "verified", b"verified"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["receipts", b"receipts", "sessions", b"sessions", "verified", b"verified", "without_session", b"without_session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
