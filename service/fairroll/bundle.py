@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from fairroll import strict_json
 from fairroll.envelope import Envelope, envelope_json, envelope_of
@@ -22,6 +23,18 @@ MAX_CHAIN_BYTES = 256 * 1024
 _FIELDS = ("envelope", "chain", "keyList")
 
 
+class Shown(NamedTuple):
+    """What an answer of a service shows beside the receipt, and only the receipt is signed.
+
+    Attributes:
+        record: the decoded record, serialised again.
+        digest: what the answer calls the receipt.
+    """
+
+    record: bytes
+    digest: str
+
+
 @dataclass(frozen=True, slots=True)
 class Bundle:
     """All that a verifier needs beside the root key.
@@ -30,11 +43,13 @@ class Bundle:
         envelope: the receipt.
         chain: the receipts that it continues, root first; empty for a root.
         key_list: the signed key list of its origin; None where another one is to be used.
+        shown: where it is an answer as a service gave it.
     """
 
     envelope: Envelope
     chain: tuple[Envelope, ...] = ()
     key_list: Envelope | None = None
+    shown: Shown | None = None
 
     def __post_init__(self) -> None:
         _check_chain(self.chain)

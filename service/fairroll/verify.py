@@ -14,7 +14,7 @@ from re import compile as compile_pattern
 from typing import Any, NamedTuple
 
 from fairroll import ecvrf, hashing
-from fairroll.bundle import Bundle
+from fairroll.bundle import Bundle, Shown
 from fairroll.chain import Parent, begin_again, check_links, is_answer, read_answers
 from fairroll.convert import join_path, read_check, request_error
 from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, verify_envelope
@@ -187,7 +187,7 @@ def verification_by(
     yield _take(taken, Step.KEY_LIST, "version {} of {}", keys.list_version, keys.origin)
 
     # 1 to 7.
-    signed = yield from _judge_receipt(bundle.envelope, keys, saved, taken)
+    signed = yield from _judge_receipt(bundle.envelope, keys, saved, taken, bundle.shown)
     record = signed.record
     known = {} if known is None else known
     known[bundle.envelope] = Parent(signed.digest, record)
@@ -234,7 +234,7 @@ class _Signed(NamedTuple):
 
 
 def _judge_receipt(
-    envelope: Envelope, keys: KeyList, saved: Collection[str], taken: list[StepTaken]
+    envelope: Envelope, keys: KeyList, saved: Collection[str], taken: list[StepTaken], shown: Shown | None = None
 ) -> Generator[StepTaken, None, _Signed]:
     """Take steps 1 to 7, which need no rules and no other receipt."""
     digest = envelope.digest
@@ -246,6 +246,8 @@ def _judge_receipt(
 
     # 2. One record, of a minor version known here, and its only spelling.
     record = parse_record(envelope.payload)
+    if shown is not None:
+        _check_shown(shown, envelope.payload, digest)
     yield _take(taken, Step.PARSE, "minor version {}, {} bytes", record.protocol_minor, len(envelope.payload))
 
     # 3. The key ids in the record are the keys used, the list's origin is the record's.
@@ -302,6 +304,18 @@ def _refuse_older(given: KeyList, bundled: Envelope, root_public_key: bytes) -> 
             f"key list {given.list_version} was given, but the bundle holds list {shown.list_version}",
             field="list_version",
             value=str(given.list_version),
+        )
+
+
+def _check_shown(shown: Shown, payload: bytes, digest: str) -> None:
+    """Refuse an answer in which people read something else than what was signed."""
+    if shown.record != payload:
+        raise VerificationError(
+            Step.PARSE, "RECORD_DIFFERS", "the record shown is not the one that was signed", field="record"
+        )
+    if shown.digest != digest:
+        raise VerificationError(
+            Step.PARSE, "DIGEST_DIFFERS", "the digest shown is not the envelope's", field="digest", value=shown.digest
         )
 
 

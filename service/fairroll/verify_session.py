@@ -99,6 +99,7 @@ def verify_sessions(
     trust: TrustFile | None = None,
     saved: Collection[str] = (),
     mine: Mine = NOTHING_KEPT,
+    others: bool = False,
 ) -> tuple[list[Judged], list[SessionReport]]:
     """Verify receipts of one session or of several.
 
@@ -109,6 +110,7 @@ def verify_sessions(
         trust: as `verification` takes it.
         saved: as `verification` takes it.
         mine: what the auditor kept: levels above L0 are granted against it.
+        others: whether there was something beside them that could not be read, and may be a receipt of any session.
 
     Returns:
         What came of each receipt in order, and of each session in the order of its first receipt. What is of
@@ -125,7 +127,7 @@ def verify_sessions(
         whole = replace(bundle, chain=bundle.chain or _chain_of(bundle.envelope, links))
         taking = verification(whole, root_public_key, key_list=key_list, trust=trust, saved=saved, known=known)
         judged.append(judge(name, whole, taking))
-    return judged, _reports(judged, known, mine)
+    return judged, _reports(judged, known, mine, others=others)
 
 
 def judge(name: str, bundle: Bundle, taking: Iterable[StepTaken]) -> Judged:
@@ -164,13 +166,15 @@ def _chain_of(envelope: Envelope, links: Mapping[str, tuple[Envelope, str]]) -> 
     return () if continues else tuple(chain)
 
 
-def _reports(judged: Sequence[Judged], known: Mapping[Envelope, Parent], mine: Mine) -> list[SessionReport]:
+def _reports(
+    judged: Sequence[Judged], known: Mapping[Envelope, Parent], mine: Mine, *, others: bool
+) -> list[SessionReport]:
     sessions: dict[bytes, dict[str, Verified]] = {}
     for each in judged:
         if each.verified is not None:
             sessions.setdefault(each.verified.session_id, {})[each.digest] = each.verified
     records = {parent.digest: parent.record for parent in known.values()}
-    refused = any(each.verified is None for each in judged)
+    refused = others or any(each.verified is None for each in judged)
     return [_report(session_id, own.values(), records, mine, refused=refused) for session_id, own in sessions.items()]
 
 

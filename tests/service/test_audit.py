@@ -19,7 +19,7 @@ from fairroll.audit.reading import MAX_ITEM_BYTES, Item, Reading
 from fairroll.bundle import format_bundle, parse_bundle
 from fairroll.cli import audit as cli_audit
 from fairroll.cli.receipts import parse_receipt
-from fairroll.envelope import Envelope
+from fairroll.envelope import Envelope, format_envelope
 from fairroll.key_list import KeyStatus, KeyUse
 from fairroll.receipt import read_envelope
 from fairroll.strict_json import to_text
@@ -81,6 +81,7 @@ def test_a_whole_session_verifies_with_its_steps_told(run: Run, tmp_path: Path) 
         "savedBeforeRevocation": 0,
         "changedFiles": [],
         "passedOverFiles": 0,
+        "passedOverReports": [],
     }
     assert value["keyLists"] == [{"origin": "rolls.example/v1", "listVersion": 1, "keys": 2}]
 
@@ -490,6 +491,39 @@ def test_bad_and_foreign_lines_are_named_and_end_nothing(run: Run, tmp_path: Pat
     assert [each["receipt"].rpartition(":")[2] for each in value["failures"]] == [str(n) for n in range(2, 9)]
     assert {each["step"] for each in value["failures"]} == {None}
     assert "7 items could not be read as a receipt." in done.out
+
+
+def test_saved_answers_of_the_service_are_judged_like_bundles(run: Run, tmp_path: Path) -> None:
+    """Whoever keeps what `POST /v1/rolls` answered keeps receipts: what was changed in one fails at its step."""
+    folder = tmp_path / "answers"
+    folder.mkdir()
+    (tmp_path / "keys.json").write_bytes(format_envelope(service_keys().envelope))
+    answers = play(5).receipts
+    answers[1].envelope.payload += b"x"
+    answers[2].record.outcomes[0].draws[0].face += 1
+    answers[3].digest = "ab" * 32
+    for number, answer in enumerate(answers):
+        (folder / f"{number}.json").write_bytes(json_codec.dumps(answer))
+    _, value = report_of(run, tmp_path, folder, "--keys", tmp_path / "keys.json")
+    assert reasons(value) == [(1, "SIGNATURE_INVALID", 1), (2, "DIGEST_DIFFERS", 1), (2, "RECORD_DIFFERS", 1)]
+    assert value["read"]["receipts"] == 2
+
+
+def test_the_reports_of_an_earlier_audit_in_the_folder_are_passed_over_and_said(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "game"
+    folder.mkdir()
+    write_lines(folder / "scene.jsonl", bundles(play(3).receipts))
+    reports = ("--html", folder / "report.html", "--json", folder / "report.json")
+    assert run("audit", folder, "--root", ROOT_KEY, *reports).code == 0
+    page_path = tmp_path / "again.html"
+    done, value = report_of(run, tmp_path, folder, "--html", page_path)
+    assert (done.code, value["read"]["items"], value["read"]["passedOverFiles"]) == (0, 3, 1)
+    assert value["read"]["passedOverReports"] == [str(folder / "report.json")]
+    assert f"{folder / 'report.json'}: the report of an audit, passed over" in done.out
+    assert f"Passed over, the report of an audit: <bdi>{folder / 'report.json'}</bdi>" in page_path.read_text()
+    # Only what says so of itself is one.
+    (folder / "report.json").write_text('{"report":"of something else"}')
+    assert report_of(run, tmp_path, folder)[1]["read"]["failed"] == 1
 
 
 def test_a_million_empty_lines_are_nothing(run: Run, tmp_path: Path) -> None:

@@ -258,6 +258,7 @@ def test_the_answer_of_the_key_list_call_is_a_key_list(
     [
         (lambda answer: setattr(answer.record.outcomes[0].notation, "total", 18), "RECORD_DIFFERS"),
         (lambda answer: setattr(answer, "digest", "0" * 64), "DIGEST_DIFFERS"),
+        (lambda answer: setattr(answer.envelope, "payload", answer.envelope.payload + b"x"), "SIGNATURE_INVALID"),
     ],
 )
 def test_an_answer_that_shows_what_was_not_signed_is_refused(
@@ -270,7 +271,9 @@ def test_an_answer_that_shows_what_was_not_signed_is_refused(
     path.write_bytes(json_codec.dumps(answer))
     done = run("verify", path, "--root", house.root, "--keys", house.folder / "key-list.json", "--json")
     assert done.code == 1
-    assert done.json["receipts"][0]["error"]["code"] == reason
+    (receipt,) = done.json["receipts"]
+    assert (receipt["error"]["code"], receipt["error"]["step"]) == (reason, 1 if "SIGNATURE" in reason else 2)
+    assert [step["result"] for step in receipt["steps"]][-1] == "STEP_RESULT_FAILED"
 
 
 def test_a_trust_file_remembers_a_newer_list_and_judges_old_bundles_by_it(

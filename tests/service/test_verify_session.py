@@ -339,6 +339,62 @@ def test_an_open_decision_is_told_and_is_no_fault(run: Run, root: Path, tmp_path
     assert "OPEN at seq 0: REMOVE" in done.out
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_file_that_is_cut_verifies_no_session_and_its_last_line_says_so(
+    run: Run, scene: Table, root: Path, tmp_path: Path, whole: bool
+) -> None:
+    texts = [format_bundle(each) for each in bundles(scene.receipts[:3])]
+    lines = tmp_path / "cut.jsonl"
+    lines.write_bytes(b"\n".join(texts) if whole else b"\n".join(texts)[:-700])
+    done = run("verify", lines, "--root", root)
+    if whole:
+        assert (done.code, "NOT VERIFIED" in done.out) == (0, False)
+        return
+    assert done.code == 1
+    assert "the file ends in the middle of a receipt: its tail is missing [RECEIPT_CUT]" in done.out
+    assert "\n  NOT VERIFIED\n" in done.out
+    assert "\n  VERIFIED" not in done.out
+    last = done.out.splitlines()[-1]
+    assert last == f"NOT VERIFIED: 1 of 3 receipts do not hold ({lines}:3: RECEIPT_CUT)"
+    assert run("verify", lines, "--root", root, "--json").json["sessions"][0]["verified"] is False
+
+
+def test_the_last_line_names_what_is_not_verified_though_another_session_is(
+    run: Run, scene: Table, root: Path, tmp_path: Path
+) -> None:
+    table, second = branched(at_one_seq=False)
+    good = Table(name="good")
+    good.roll()
+    folder = folder_of(tmp_path, bundles([*table.receipts, second, *good.receipts]))
+    done = run("verify", folder, "--root", root)
+    assert done.code == 1
+    assert "session good" in done.out
+    assert done.out.splitlines()[-1] == "NOT VERIFIED: BRANCH at seq 0 of table-42"
+    broken = bundles(scene.receipts[:1])[0]
+    envelope = replace(broken.envelope, payload=broken.envelope.payload + b"\0")
+    for number in range(7):
+        (folder / f"x{number}.json").write_bytes(format_bundle(replace(broken, envelope=envelope)))
+    last = run("verify", folder, "--root", root).out.splitlines()[-1]
+    assert last.startswith(f"NOT VERIFIED: 7 of {len(table.receipts) + 9} receipts do not hold ({folder}/x0.json: SIG")
+    assert last.count("SIGNATURE_INVALID") == 5
+    assert last.endswith(", ..); BRANCH at seq 0 of table-42")
+
+
+def test_the_report_of_an_audit_among_the_receipts_is_passed_over(
+    run: Run, scene: Table, root: Path, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, bundles(scene.receipts))
+    assert run("audit", folder, "--root", root, "--json", folder / "report.json").code == 0
+    done = run("verify", folder, "--root", root)
+    assert done.code == 0
+    assert f"{folder / 'report.json'}: the report of an audit, passed over" in done.out
+    alone = tmp_path / "alone"
+    alone.mkdir()
+    (folder / "report.json").rename(alone / "report.json")
+    nothing = run("verify", alone, "--root", root)
+    assert (nothing.code, "has no receipt" in nothing.out) == (2, True)
+
+
 def test_what_cannot_be_read_is_said_and_the_rest_verified(run: Run, scene: Table, root: Path, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, bundles(scene.receipts))
     (folder / "000.json").write_text("{}")

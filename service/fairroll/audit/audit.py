@@ -158,6 +158,7 @@ class Audit:
     key_list_errors: list[VerificationError] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
     passed_over: int = 0
+    reports: list[str] = field(default_factory=list)
     sessions: list[SessionResult] = field(default_factory=list)
     session_count: int = 0
     one_off_count: int = 0
@@ -253,6 +254,7 @@ class _Auditor:
         for batch in self._pool.items(self._reading.items()):
             self._book.add(batch.held, batch.failed)
             self._keep_lists(batch.key_lists)
+            self._result.reports += batch.reports
             done += len(batch.held) + len(batch.failed)
             self._progress("judged", done)
         self._result.items = done

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from typing import NamedTuple
 
-from fairroll.audit.reading import Item, Unread
+from fairroll.audit.reading import CUT, Item, Unread, is_report
 from fairroll.bundle import Bundle
 from fairroll.chain import Parent, is_answer
 from fairroll.cli.receipts import parse_receipt
@@ -27,7 +27,7 @@ from fairroll.verify import StepTaken, Verified, judge_key_list, verification_by
 NOT_READ = -1
 """In the place of a step, where there was no receipt to take it on."""
 
-_CUT = Unread("RECEIPT_CUT", "the file ends in the middle of a receipt: its tail is missing", "")
+_CUT = Unread(*CUT, "")
 
 
 class Fact:
@@ -101,11 +101,15 @@ class Failed(NamedTuple):
 
 @dataclass
 class Batch:
-    """What came of some items; `key_lists` are those that this process saw for the first time."""
+    """What came of some items.
+
+    `key_lists` are those that this process saw for the first time, `reports` the names of earlier audits' reports.
+    """
 
     held: list[Held] = field(default_factory=list)
     failed: list[Failed] = field(default_factory=list)
     key_lists: list[Envelope] = field(default_factory=list)
+    reports: list[str] = field(default_factory=list)
 
 
 Numbered = tuple[int, str, Bundle]
@@ -155,6 +159,9 @@ class Judge:
             try:
                 bundle = parse_receipt(item.text)
             except RequestError as error:
+                if is_report(item.text):
+                    batch.reports.append(item.name)
+                    continue
                 why = Unread(error.reason, error.message, error.field) if item.whole else _CUT
                 batch.failed.append(Failed(number, item.name, "", NOT_READ, *why))
                 continue

@@ -111,6 +111,10 @@ def _checked(value: dict[str, Any]) -> str:
         if read["savedBeforeRevocation"]
         else "",
         f"{read['passedOverFiles']:,} files of other kinds were passed over." if read["passedOverFiles"] else "",
+        *(
+            f"Passed over, the report of an audit: {_name(each)}"
+            for each in read["passedOverReports"][:_SHOWN_FINDINGS]
+        ),
     ]
     lists = "".join(
         f"<li>{_name(each['origin'])}, version {each['listVersion']:,}, {each['keys']} keys</li>"

@@ -6,6 +6,7 @@ the report and ends nothing. Nothing here knows what a receipt is.
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 import sys
@@ -21,6 +22,23 @@ SUFFIXES = (".json", LINES)
 STANDARD_INPUT = "-"
 MAX_ITEM_BYTES = 4 * 2**20
 """A receipt is at most 1 MiB, and its chain 256 KiB; base64 makes a third more of both."""
+
+
+REPORT = "fairroll audit"
+"""What an audit's report in JSON says of itself, in its member `report`."""
+
+
+def is_report(text: bytes) -> bool:
+    """Whether a text is the report of an audit: one that lies beside the receipts is none of them."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(value, dict) and value.get("report") == REPORT
+
+
+CUT = ("RECEIPT_CUT", "the file ends in the middle of a receipt: its tail is missing")
+"""Reason and sentence for a last line that has no end and is no receipt."""
 
 
 class Unread(NamedTuple):

@@ -10,6 +10,7 @@ from fairroll.audit import statistics
 from fairroll.audit.audit import MAX_SHOWN, Audit, CheckResult, Evidence, SessionResult, Statistics
 from fairroll.audit.judging import NOT_READ, Failed
 from fairroll.audit.odds import check_of
+from fairroll.audit.reading import REPORT
 from fairroll.audit.statistics import Test, face_chances
 from fairroll.audit.tally import GRID, DieTally, Names
 from fairroll.envelope import envelope_json
@@ -44,6 +45,7 @@ LIMITS = (
 def value(audit: Audit) -> dict[str, Any]:
     """Return the report of an audit."""
     return {
+        "report": REPORT,
         "engines": [engine_of(name) for name in systems()],
         "verified": audit.verified,
         "verdict": verdict(audit),
@@ -171,6 +173,7 @@ def _read(audit: Audit) -> dict[str, Any]:
         "savedBeforeRevocation": audit.saved,
         "changedFiles": audit.changed[:MAX_SHOWN],
         "passedOverFiles": audit.passed_over,
+        "passedOverReports": audit.reports[:MAX_SHOWN],
     }
 
 

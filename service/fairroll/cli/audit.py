@@ -122,6 +122,7 @@ def _lines(found: Audit) -> Iterable[str]:
         f"read      {read['items']:,} items: {read['receipts']:,} receipts that hold, {read['failed']:,} that fail"
         + (f", {read['copies']:,} copies" if read["copies"] else "")
     )
+    yield from (f"  {name}: the report of an audit, passed over" for name in read["passedOverReports"][:_SHOWN])
     for step in value["steps"]:
         failed = f", {step['failed']:,} FAILED" if step["failed"] else ""
         failed += f", {step['notChecked']:,} not checked" if step["notChecked"] else ""

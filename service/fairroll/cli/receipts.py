@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from fairroll import json_codec, strict_json
-from fairroll.bundle import Bundle, bundle_of
+from fairroll.bundle import Bundle, Shown, bundle_of
 from fairroll.envelope import Envelope, envelope_of
-from fairroll.errors import RequestError
 from fairroll.receipt import read_envelope, serialise
 from fairroll.v1 import roll_pb2, service_pb2
 
@@ -14,7 +13,7 @@ def parse_receipt(text: bytes) -> Bundle:
     """Read a bundle, or an answer of POST /v1/rolls, or an envelope; the last two have no key list.
 
     Raises:
-        RequestError: it is none of them; or an answer shows another record than the one that was signed.
+        RequestError: it is none of them.
     """
     value = strict_json.parse(text)
     if isinstance(value, dict) and "payload" in value:
@@ -38,10 +37,4 @@ def parse_key_list(text: bytes) -> Envelope:
 
 def _answer(text: bytes) -> Bundle:
     answer = json_codec.loads(roll_pb2.RollResponse, text)
-    bundle = Bundle(read_envelope(answer.envelope))
-    # People read the record beside the envelope, and only the envelope is signed.
-    if serialise(answer.record) != bundle.envelope.payload:
-        raise RequestError("RECORD_DIFFERS", "the record shown is not the one that was signed", field="record")
-    if answer.digest != bundle.envelope.digest:
-        raise RequestError("DIGEST_DIFFERS", "the digest shown is not the envelope's", field="digest")
-    return bundle
+    return Bundle(read_envelope(answer.envelope), shown=Shown(serialise(answer.record), answer.digest))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from fairroll.audit.reading import CUT, is_report
 from fairroll.bundle import Bundle
 from fairroll.cli.output import read_file
 from fairroll.cli.receipts import parse_receipt
@@ -18,39 +19,48 @@ def holds_sessions(name: str) -> bool:
     return name != "-" and (name.endswith(_LINES) or Path(name).is_dir())
 
 
-def read_receipts(names: Sequence[str]) -> list[tuple[str, Bundle | FairrollError]]:
-    """Return every receipt of files and folders with its name, or why it is none."""
-    return [(name, _parsed(name, text)) for each in names for name, text in _texts(each)]
+def read_receipts(names: Sequence[str]) -> list[tuple[str, Bundle | FairrollError | None]]:
+    """Return every receipt of files and folders with its name, why it is none, or None for the report of an audit."""
+    found = [(name, _parsed(name, text, whole=whole)) for each in names for name, text, whole in _texts(each)]
+    if all(receipt is None for _, receipt in found):
+        found.append((names[0], KeyFileError("FILE_NOT_READ", f"{names[0]} has no receipt", field=names[0])))
+    return found
 
 
-def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError]]:
+def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError, bool]]:
+    """Yield names and texts, and whether a text has its end: a last line without one may have been cut."""
     if name != "-" and Path(name).is_dir():
         files = sorted(path for path in Path(name).iterdir() if path.suffix in (".json", _LINES))
         if not files:
-            yield name, KeyFileError("FILE_NOT_READ", f"{name} has no .json and no .jsonl file", field=name)
+            yield name, KeyFileError("FILE_NOT_READ", f"{name} has no .json and no .jsonl file", field=name), True
         for path in files:
             yield from _texts(str(path))
         return
     try:
         text = read_file(name)
     except KeyFileError as error:
-        yield name, error
+        yield name, error, True
         return
     if not name.endswith(_LINES):
-        yield name, text
+        yield name, text, True
         return
-    lines = [(number, line) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = [(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1) if line.strip()]
     if not lines:
-        yield name, KeyFileError("FILE_NOT_READ", f"{name} has no receipt", field=name)
+        yield name, KeyFileError("FILE_NOT_READ", f"{name} has no receipt", field=name), True
     for number, line in lines:
-        yield f"{name}:{number}", line
+        yield f"{name}:{number}", line, line.endswith(b"\n")
 
 
-def _parsed(name: str, text: bytes | FairrollError) -> Bundle | FairrollError:
+def _parsed(name: str, text: bytes | FairrollError, *, whole: bool) -> Bundle | FairrollError | None:
     if isinstance(text, FairrollError):
         return text
     try:
         return parse_receipt(text)
     except RequestError as error:
+        if is_report(text):
+            return None
+        if not whole:
+            reason, sentence = CUT
+            return RequestError(reason, f"{name}: {sentence}")
         error.message = f"{name}: {error.message}"
         return error

@@ -160,6 +160,7 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
     """Verify all receipts together and report on their sessions."""
     mine = read_mine(options.mine)
     read = read_receipts(options.receipts)
+    reports = [Report(name, error=error) for name, error in read if isinstance(error, FairrollError)]
     judged, sessions = verify_sessions(
         [(name, bundle) for name, bundle in read if isinstance(bundle, Bundle)],
         judge.root_public_key,
@@ -167,16 +168,20 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
         trust=judge.trust,
         saved=frozenset(judge.saved),
         mine=mine,
+        others=bool(reports),
     )
     missing = mine.without_session(report.session for report in sessions)
-    reports = [Report(name, error=error) for name, error in read if isinstance(error, FairrollError)]
     reports += [Report(each.name, each.steps, each.verified, each.error) for each in judged]
     if options.json:
         print_json(verify_report.session_value(reports, sessions, missing))
     else:
+        print_lines(f"{name}: the report of an audit, passed over" for name, bundle in read if bundle is None)
         print_lines([*verify_report.session_lines(reports, sessions), *verify_report.missing_lines(missing)])
     good = all(report.verified for report in sessions) and not missing
-    return max([EXIT_GOOD if good else EXIT_NO, _cited(reports, options), *(report.exit_code for report in reports)])
+    code = max([EXIT_GOOD if good else EXIT_NO, _cited(reports, options), *(report.exit_code for report in reports)])
+    if code != EXIT_GOOD and not options.json:
+        print_lines(["", verify_report.closing_line(reports, sessions)])
+    return code
 
 
 def key_list_of(name: str) -> Envelope:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 HELD, FAILED, NOT_CHECKED = "STEP_RESULT_HELD", "STEP_RESULT_FAILED", "STEP_RESULT_NOT_CHECKED"
 
+_NAMED = 5
+"""So many receipts and findings are named in the last line."""
 _DEVELOPMENT = "DEVELOPMENT KEYS: made for trying things out. They prove nothing."
 _MARKS = {HELD: "ok", FAILED: "FAILED", NOT_CHECKED: "not checked"}
 _WORDS = {
@@ -120,6 +122,24 @@ def session_lines(reports: Sequence[Report], sessions: Sequence[SessionReport]) 
         yield f"  VERIFIED, level {session.level.name}" if session.verified else "  NOT VERIFIED"
         yield from (f"    {sentence}" for sentence in session.level.rests_on)
         yield f"  head {session.head}"
+
+
+def closing_line(reports: Sequence[Report], sessions: Sequence[SessionReport]) -> str:
+    """Return the last line of what is not verified whole: what the exit code says, whatever some session says above."""
+    bad = [report for report in reports if report.exit_code != EXIT_GOOD]
+    findings = [f"{found.reason} at seq {found.seq} of {each.table}" for each in sessions for found in each.findings]
+    told = [f"{len(bad)} of {len(reports)} receipts do not hold ({_some(map(_why, bad))})"] if bad else []
+    told += [_some(findings)] if findings else []
+    return f"NOT VERIFIED: {'; '.join(told) or 'see above'}"
+
+
+def _some(texts: Iterable[str]) -> str:
+    every = list(texts)
+    return ", ".join([*every[:_NAMED], *([".."] if len(every) > _NAMED else [])])
+
+
+def _why(report: Report) -> str:
+    return f"{report.name}: {'not checked' if report.error is None else report.error.reason}"
 
 
 def lines(report: Report) -> list[str]:
