@@ -56,7 +56,7 @@ pytest: setup
 	$(BIN)/python -m pytest $(PYTEST)
 
 fuzz: setup
-	FAIRROLL_LONG=1 $(BIN)/python -m pytest $(PYTEST) --timeout 0 tests/property tests/rules/systems/test_meidlands_odds.py tests/service/test_abuse.py tests/service/test_schemathesis.py
+	FAIRROLL_LONG=1 $(BIN)/python -m pytest $(PYTEST) --timeout 0 tests/property tests/rules/systems tests/service/test_abuse.py tests/service/test_schemathesis.py
 
 proto: setup
 	$(BIN)/python tools/proto.py

@@ -106,30 +106,37 @@ def peril_value(face: int, opponent: int, moved: int) -> int:
     return 1 if opponent == 4 or face <= hit + moved else 0
 
 
-def with_peril(net: int, statistic: int, opponent: int, moved: int, *, reroll_lowest: bool) -> dict[Value, Fraction]:
-    """Every roll, the Peril Die first: read even where it goes, the last of equals to go, read anew if rerolled."""
-    odds: dict[Value, Fraction] = {}
+@cache
+def peril_ends(net: int, *, reroll_lowest: bool) -> Mapping[tuple[Kept, int, int], Fraction]:
+    """Every roll, the Peril Die first, by the final dice, the Temporary Fate Dice and the face that is read.
+
+    The Peril Die is read even where it goes, is the last of equals to go, and is read anew if it is rerolled.
+    """
+    odds: dict[tuple[Kept, int, int], Fraction] = {}
     for roll in product(FACES, repeat=3 + abs(net)):
         marked = [(face, place == 0) for place, face in enumerate(roll)]
         if net > 0:
             marked.sort(key=lambda die: (die[0], die[1]))
         else:
             marked.sort(key=lambda die: (-die[0], die[1]))
-        kept = sorted(marked[abs(net) :])
-        name, triple = effect((kept[0][0], kept[1][0], kept[2][0]))
-        rerolls = FACES if name == "change" and reroll_lowest else (0,)
+        (low, low_is_peril), (middle, _), (high, _) = sorted(marked[abs(net) :])
+        name, triple = effect((low, middle, high))
+        rerolls = FACES if name == "change" and reroll_lowest else (low,)
         for new in rerolls:
-            dice = list(kept)
-            peril = roll[0]
-            if new:
-                # The lowest; of equals one that is not the Peril Die, which sorts behind them.
-                if dice[0][1]:
-                    peril = new
-                dice[0] = (new, dice[0][1])
-            final = (dice[0][0], dice[1][0], dice[2][0])
-            own = (success_value(final, statistic), 6 in final, int(triple or effect(final)[1]))
-            key = value(own, peril_value(peril, opponent, moved))
+            # The lowest; of equals one that is not the Peril Die, which sorts behind them.
+            peril = new if low_is_peril and name == "change" and reroll_lowest else roll[0]
+            final = (new, middle, high)
+            key = final, int(triple or effect(final)[1]), peril
             odds[key] = odds.get(key, Fraction(0)) + Fraction(1, 6 ** len(roll) * len(rerolls))
+    return odds
+
+
+def with_peril(net: int, statistic: int, opponent: int, moved: int, *, reroll_lowest: bool) -> dict[Value, Fraction]:
+    odds: dict[Value, Fraction] = {}
+    for (final, fate_dice, peril), chance in peril_ends(net, reroll_lowest=reroll_lowest).items():
+        own = success_value(final, statistic), 6 in final, fate_dice
+        key = value(own, peril_value(peril, opponent, moved))
+        odds[key] = odds.get(key, Fraction(0)) + chance
     return odds
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
@@ -43,6 +44,10 @@ ROWS = [
     for row in json.loads((Path(__file__).parents[2] / "vectors" / "rules_examples.json").read_text())
     if row["system"] == "crossroads"
 ]
+LONG = bool(os.environ.get("FAIRROLL_LONG"))
+NETS = range(-3, 4)
+STATISTICS = range(-3, 6)
+CHANGES = (ChangePolicy.NEVER, ChangePolicy.LOWEST)
 FACES_OF = {-1: (3, 2, 1), 0: (5, 3, 2), 1: (5, 4, 3), 2: (6, 6, 4)}
 """Three dice that make each Success Value at statistic 0 and hold no Change."""
 
@@ -215,10 +220,10 @@ def modifiers(net: int) -> tuple[int, int]:
     return max(net, 0), max(-net, 0)
 
 
-@pytest.mark.parametrize("statistic", range(-3, 6))
-@pytest.mark.parametrize("net", range(-3, 4))
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("net", NETS)
 def test_odds_of_a_skill_roll(net: int, statistic: int) -> None:
-    for change in (ChangePolicy.NEVER, ChangePolicy.LOWEST):
+    for change in CHANGES:
         own = twin.side(net, statistic, reroll_lowest=change is ChangePolicy.LOWEST)
         assert odds(SkillRoll(statistic, *modifiers(net), change=change)) == twin.against_value(own, 0)
 
@@ -229,23 +234,50 @@ def test_odds_against_a_success_value(opposing: int) -> None:
     assert odds(check) == twin.against_value(twin.side(1, 2), opposing)
 
 
-@pytest.mark.parametrize("net", range(-2, 3))
-@pytest.mark.parametrize("opponent", [-2, 0, 3])
-def test_odds_of_an_opposed_roll(net: int, opponent: int) -> None:
-    opposition = OpposingRoll("Orc", opponent, *modifiers(-net), change=ChangePolicy.LOWEST)
-    expected = twin.against_roll(twin.side(net, 1), twin.side(-net, opponent, reroll_lowest=True))
-    assert odds(SkillRoll(1, *modifiers(net), opposition=opposition)) == expected
+@pytest.mark.parametrize("opponents_net", NETS)
+@pytest.mark.parametrize("net", NETS)
+def test_odds_of_an_opposed_roll(net: int, opponents_net: int) -> None:
+    """Both sides' levels; all pairs of statistics with `make fuzz`, otherwise three each and every pair somewhere."""
+    first = 3 * (len(NETS) * (net + 3) + opponents_net + 3)
+    for number in range(first, first + 3) if not LONG else range(len(STATISTICS) ** 2):
+        other, own = (STATISTICS[each] for each in divmod(number % len(STATISTICS) ** 2, len(STATISTICS)))
+        change, opponents = (CHANGES[number >> bit & 1] for bit in (0, 1))
+        opposition = OpposingRoll("Orc", other, *modifiers(opponents_net), change=opponents)
+        check = SkillRoll(own, *modifiers(net), opposition=opposition, change=change)
+        assert odds(check) == twin.against_roll(
+            twin.side(net, own, reroll_lowest=change is ChangePolicy.LOWEST),
+            twin.side(opponents_net, other, reroll_lowest=opponents is ChangePolicy.LOWEST),
+        )
 
 
-@pytest.mark.parametrize("opponent", range(-2, 5))
-@pytest.mark.parametrize("moved", [-1, 0, 1])
-@pytest.mark.parametrize("net", [-1, 0, 1])
-def test_odds_with_a_peril_die(net: int, opponent: int, moved: int) -> None:
-    for change in (ChangePolicy.NEVER, ChangePolicy.LOWEST):
-        opposition = PerilDie(opponent, *modifiers(moved))
-        check = SkillRoll(1, *modifiers(net), opposition=opposition, change=change)
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("net", NETS)
+def test_odds_with_a_peril_die(net: int, statistic: int) -> None:
+    """All opponents with `make fuzz`; otherwise three each, so that every level and every statistic meets them all."""
+    opponents = list(product(range(-2, 5), (-1, 0, 1)))
+    first = 3 * (net + 3 + statistic + 3)
+    some = opponents if LONG else [opponents[at % len(opponents)] for at in range(first, first + 3)]
+    for (opponent, moved), change in product(some, CHANGES):
+        check = SkillRoll(statistic, *modifiers(net), PerilDie(opponent, *modifiers(moved)), change=change)
         reroll = change is ChangePolicy.LOWEST
-        assert odds(check) == twin.with_peril(net, 1, opponent, moved, reroll_lowest=reroll)
+        assert odds(check) == twin.with_peril(net, statistic, opponent, moved, reroll_lowest=reroll)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS)
+@pytest.mark.parametrize("net", NETS)
+def test_odds_of_a_member_among_others(net: int, statistic: int) -> None:
+    others = [((net + 5) % 7 - 3, (statistic + 7) % 9 - 3), ((net + 8) % 7 - 3, (statistic + 11) % 9 - 3)]
+    for change in CHANGES:
+        member = Member("Ann", statistic, *modifiers(net), change=change)
+        group = (member, *(Member(f"{at}", each, *modifiers(level)) for at, (level, each) in enumerate(others)))
+        own = twin.side(net, statistic, reroll_lowest=change is ChangePolicy.LOWEST)
+        together = odds(GroupRoll(GroupMode.ALL_TOGETHER, group))
+        expected = twin.group([own, *(twin.side(level, each) for level, each in others)])
+        assert {value.result: weight for value, weight in together.items()} == expected
+        expected_alone: dict[tuple[int, bool], Fraction] = {}
+        for (result, _, _, critical, _), chance in twin.against_value(own, 0).items():
+            expected_alone[result, critical] = expected_alone.get((result, critical), Fraction(0)) + chance
+        assert odds(GroupRoll(GroupMode.SIMPLE, (member,))) == expected_alone
 
 
 def test_odds_of_a_group_of_six() -> None:
