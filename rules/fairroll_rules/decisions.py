@@ -141,7 +141,7 @@ class GivenAnswers(Decisions):
 
     def ask(self, *questions: Question) -> tuple[str, ...]:
         """Answer each question from what was given, then from its preset."""
-        return tuple(self._answer(question) for question in questions)
+        return tuple([self._answer(question) for question in questions])
 
     def _answer(self, question: Question) -> str:
         given = self.used < len(self.answers)

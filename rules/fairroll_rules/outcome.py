@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -43,20 +43,19 @@ class Text:
 
     def plain(self) -> str:
         """Return the line and the numbered steps as plain text, one line each, whatever a label holds."""
-        steps = (f"  {number}. {one_line(step)}" for number, step in enumerate(self.steps, 1))
-        return "\n".join((one_line(self.line), *steps))
+        line, *steps = _single_lines((self.line, *self.steps))
+        return "\n".join([line, *[f"  {number}. {step}" for number, step in enumerate(steps, 1)]])
 
     def markdown(self) -> str:
         """Return the line in bold and the steps as a numbered list, with Markdown's own signs escaped."""
         line, *steps = _escaped((self.line, *self.steps))
-        numbered = (f"{number}. {step}" for number, step in enumerate(steps, 1))
-        return "\n".join((f"**{line}**", "", *numbered)).rstrip()
+        numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
+        return "\n".join([f"**{line}**", "", *numbered]).rstrip()
 
 
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
-_MARKDOWN_SIGNS = r"\`*_{}[]<>#|~!&"
-"""The backslash first, since it escapes the others."""
-_MARKDOWN_SIGN = re.compile(r"[\\`*_{}\[\]<>#|~!&]")
+_MARKDOWN_SIGNS = tuple((sign, f"\\{sign}") for sign in r"\`*_{}[]<>#|~!&")
+"""Each sign, and how it is escaped: the backslash first, since it escapes the others."""
 _LIST_MARK = re.compile(r"^([0-9]*)([-+.)])(?=\s|$)")
 _LIST_STARTS = frozenset("0123456789-+.)")
 
@@ -67,13 +66,18 @@ def escape(text: str) -> str:
     return line
 
 
-def _escaped(texts: Iterable[str]) -> list[str]:
+def _escaped(texts: Sequence[str]) -> list[str]:
     """Return each text escaped: all at once, and looking before changing, since most have few signs or none."""
-    lines = "\n".join([one_line(text).strip() for text in texts])
-    if _MARKDOWN_SIGN.search(lines):
-        for sign in _MARKDOWN_SIGNS:
-            lines = lines.replace(sign, f"\\{sign}")
+    lines = "\n".join([text.strip() for text in _single_lines(texts)])
+    for sign, escaped in _MARKDOWN_SIGNS:
+        if sign in lines:
+            lines = lines.replace(sign, escaped)
     return [_LIST_MARK.sub(r"\1\\\2", line) if line[:1] in _LIST_STARTS else line for line in lines.split("\n")]
+
+
+def _single_lines(texts: Sequence[str]) -> Sequence[str]:
+    """Return each text on one line: judged all at once, since nearly none has a line break."""
+    return texts if "".join(texts).isprintable() else [one_line(text) for text in texts]
 
 
 def one_line(text: str) -> str:

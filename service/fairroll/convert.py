@@ -172,8 +172,23 @@ def check_path(check: object) -> str:
     return join_path(name, _rolls(name, outcome=False)[systems()[name].CHECKS.index(type(check))].arm)
 
 
+def asks(value: object) -> bool:
+    """Return whether a policy in a check is ASK."""
+    kind: type = type(value)
+    for name, ask in _policies(kind):
+        content = getattr(value, name)
+        if ask is not None:
+            if content is ask:
+                return True
+        elif content is not None and (any(map(asks, content)) if type(content) is tuple else asks(content)):
+            return True
+    return False
+
+
 def open_policy(value: object) -> str:
     """Return the path, in a check, of its first policy that is ASK; the empty string where none is."""
+    if not asks(value):
+        return ""
     kind: type = type(value)
     for member in _asking(kind):
         content = getattr(value, member.name)
@@ -507,6 +522,12 @@ def _snake(name: str) -> str:
 def _asking(kind: type) -> tuple[Member, ...]:
     """Return the members of a type in which an ASK may stand."""
     return tuple(member for member in members_of(kind) if any(map(_may_ask, member.kinds)))
+
+
+@cache
+def _policies(kind: type) -> tuple[tuple[str, Enum | None], ...]:
+    """Return the fields of a type in which an ASK may stand, each with that ASK: None where the field holds parts."""
+    return tuple((member.name, getattr(member.kinds[0], _ASK, None)) for member in _asking(kind))
 
 
 def _may_ask(kind: type) -> bool:

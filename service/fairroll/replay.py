@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from fairroll.convert import decision_members, draw_members, open_policy, outcome_members, pending_members
+from fairroll.convert import asks, decision_members, draw_members, outcome_members, pending_members
 from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
 from fairroll_rules.limits import MAX_DRAWS
@@ -32,7 +32,7 @@ def resolve_check(check: object, beta: bytes, index: int, draws_before: int) -> 
         draws_before: what the checks before it drew; the record's draws are shared in order.
     """
     source, max_draws = Stream(beta, index).face, MAX_DRAWS - draws_before
-    return Replay(check, max_draws).go(source) if open_policy(check) else resolve(check, source, max_draws=max_draws)
+    return Replay(check, max_draws).go(source) if asks(check) else resolve(check, source, max_draws=max_draws)
 
 
 def outcome_message(check: object, resolved: Resolved) -> roll_pb2.CheckOutcome:

@@ -467,7 +467,7 @@ def _throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[ThrowValue, 
     # Modifiers: "the choice is made before dice are re-rolled".
     dropped = _removed(decisions, faces, net, removal, with_peril)
     kept = [position for position in range(count) if position not in dropped]
-    standing = [faces[position] for position in kept]
+    standing = [faces[position] for position in kept] if dropped else list(faces)
 
     # Dice Multiples: "After Advantage/Disadvantage".
     multiple, triple = multiple_of(standing)
@@ -821,6 +821,7 @@ def spread(counts: Counts) -> tuple[int, ...]:
 # --- In the game's words ---------------------------------------------------------------------------------------------
 
 _HITS: Final = {MISS: "Miss", WEAK_HIT: "Weak Hit", HIT: "Hit", STRONG_HIT: "Strong Hit"}
+_VALUES: Final = {value: f"{name} ({value})" for value, name in _HITS.items()}
 _RESULTS: Final = {
     ResultName.FAILURE: "Failure",
     ResultName.ZERO_UNDECIDED: "Partial Success or Compensating Failure",
@@ -924,8 +925,9 @@ def _together_text(check: GroupRoll, outcome: GroupOutcome) -> tuple[str, list[s
     """Group Roll, the process of six points."""
     rolled = list(zip(check.members, outcome.throws, strict=True))
     steps = [step for member, throw in rolled for step in _throw_steps(throw, member, f"{member.name}: ")]
-    line = ", ".join(f"{member.name} {_value(throw.success_value)}" for member, throw in rolled)
-    counts = Counts(*(sum(throw.success_value == value for throw in outcome.throws) for value in _HITS))
+    line = ", ".join([f"{member.name} {_value(throw.success_value)}" for member, throw in rolled])
+    values = [throw.success_value for throw in outcome.throws]
+    counts = Counts(*[values.count(value) for value in _HITS])
     left = cancel(counts)
     steps.append(f"Everyone: {_counted(counts)}")
     if counts.misses:
@@ -978,7 +980,7 @@ def _throw_steps(throw: Throw, roller: _Roller, who: str = "") -> list[str]:
     if throw.multiple is Multiple.CHANGE:
         steps += _change_steps(throw, standing, final)
     statistic = f", with Statistic {roller.statistic:+d}: {throw.total}" if roller.statistic else ""
-    added = " + ".join(str(die.value) for die in final)
+    added = " + ".join([str(die.value) for die in final])
     steps.append(f"Total {added} = {throw.sum}{statistic}, a {_value(throw.chart_value)}")
     effect = throw.multiple_after if throw.multiple is Multiple.CHANGE else throw.multiple
     if effect is not None:
@@ -1038,7 +1040,7 @@ def _marks(critical: bool, fate_dice: int) -> str:  # noqa: FBT001  private
 
 
 def _value(success_value: int) -> str:
-    return f"{_HITS[success_value]} ({success_value})"
+    return _VALUES[success_value]
 
 
 def _level(net: int) -> str:
@@ -1062,4 +1064,4 @@ def _has_six(throw: Throw) -> bool:
 
 
 def _faces(dice: Sequence[Die]) -> str:
-    return " ".join(str(die.value) for die in dice)
+    return " ".join([str(die.value) for die in dice])

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
 from itertools import combinations, pairwise
@@ -344,12 +344,13 @@ class _Table:
         self.check = check
         self.sides = (check.attacker, check.defender)
         self.names = names_of(check)
+        self.pools = (pool_of(check.attacker), pool_of(check.defender))
         self.hands: list[_Hand] = []
         self.gone: list[tuple[_Gone, ...]] = [(), ()]
         self.traced = True
         self._dice = dice
         for index, side in enumerate(self.sides):
-            pool = pool_of(side)
+            pool = self.pools[index]
             hand, gone = dice.part(_roll_side, pool.dice, pool.modifier, side.penalties, actor=self.names[index])
             self.hands.append(hand)
             self._trace(index, gone)
@@ -592,8 +593,12 @@ class CriticalNotation:
         one, other = pair
         if one == other:
             return self.on_double
-        value = (one + other + 1) // 2 if self.letter is Letter.A else min(one, other)
+        value = self.uncapped(one, other)
         return value if self.cap is None else min(value, self.cap)
+
+    def uncapped(self, one: int, other: int) -> int:
+        """Return what two critical dice that are no double are worth before the cap."""
+        return (one + other + 1) // 2 if self.letter is Letter.A else min(one, other)
 
 
 @lru_cache(maxsize=256)
@@ -669,7 +674,7 @@ def _side_outcome(table: _Table, index: int, judged: _Hand, top: int, damage: Da
     last, gone = table.hands[index], table.gone[index]
     hard = is_hard(judged.critical)
     counted = (*judged.pool, *((top,) if hard else ()))
-    pool = pool_of(table.sides[index])
+    pool = table.pools[index]
     return SideOutcome(
         dice_rolled=pool.dice,
         modifier=pool.modifier,
@@ -725,7 +730,7 @@ def text(check: OpposedRoll, outcome: OpposedOutcome, draws: Sequence[Draw]) -> 
 
 
 def _faces(dice: Sequence[Die], fate: Fate) -> str:
-    return " ".join(str(die.value) for die in dice if fate in die.fates)
+    return " ".join([str(die.value) for die in dice if fate in die.fates])
 
 
 def _dice_line(side: SideOutcome) -> str:
@@ -781,6 +786,13 @@ def _reroll_steps(
     names: tuple[str, str], outcome: OpposedOutcome, draws: Sequence[Draw], start: int, end: int
 ) -> list[str]:
     """Return each reroll of a bonus or penalty among some of the draws."""
+    rerolls = [
+        (index, draws[draw.of].face, draw.face)
+        for index, draw in enumerate(draws[start:end], start)
+        if draw.of is not None
+    ]
+    if not rerolls:
+        return []
     places = {
         die.draw: (name, kind)
         for name, side in zip(names, (outcome.attacker, outcome.defender), strict=True)
@@ -788,12 +800,10 @@ def _reroll_steps(
         for die in dice
     }
     steps = []
-    for index, draw in enumerate(draws[start:end], start):
-        if draw.of is not None:
-            name, kind = places[index]
-            before = draws[draw.of].face
-            why = "bonus" if before in LOW else "penalty"
-            steps.append(f"{name}: a {why} rerolls a {kind} die from {before} to {draw.face}")
+    for index, before, face in rerolls:
+        name, kind = places[index]
+        why = "bonus" if before in LOW else "penalty"
+        steps.append(f"{name}: a {why} rerolls a {kind} die from {before} to {face}")
     return steps
 
 
@@ -882,11 +892,10 @@ def _worth(text: str, pair: Sequence[int]) -> str:
     if one == other:
         how = "a double, the number after the slash"
     else:
-        uncapped = replace(known, cap=None).worth(pair)
-        capped = f", capped at {known.cap}" if uncapped != known.worth(pair) else ""
+        capped = f", capped at {known.cap}" if known.uncapped(one, other) != known.worth(pair) else ""
         how = f"the {known.letter.value}{capped}"
     return f"{text} on {one} and {other}, {how}: {known.worth(pair)}"
 
 
 def _values(dice: Sequence[Die]) -> str:
-    return " ".join(str(die.value) for die in dice)
+    return " ".join([str(die.value) for die in dice])
