@@ -1,12 +1,39 @@
 """Requests made from a JSON Schema alone, as a form would make them: valid ones, and ones a step outside a range."""
 
+import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import jsonschema_rs
+import pytest
 from hypothesis import strategies as st
 
+from fairroll import json_codec
+from fairroll.errors import RequestError
+from fairroll.v1 import roll_pb2
+from tests.service.rolling import CountingVrfKey, roller
+
 Schema = dict[str, Any]
+
+ROLLER = roller()
+
+
+def asked(name: str, body: object) -> roll_pb2.RollRequest:
+    """A roll in a session, where decisions may be left open."""
+    arm = roll_pb2.Check.DESCRIPTOR.fields_by_name[name].json_name
+    request = {"session": {"table": "form"}, "checks": [{arm: body}]}
+    return json_codec.loads(roll_pb2.RollRequest, json.dumps(request))
+
+
+def refusal(name: str, body: object) -> RequestError:
+    """What the service says against a request, before anything is proved."""
+    key = ROLLER.keys.current.vrf
+    assert isinstance(key, CountingVrfKey)
+    proofs = key.proofs
+    with pytest.raises(RequestError) as refused:
+        ROLLER.roll(asked(name, body), "local")
+    assert key.proofs == proofs
+    return refused.value
 
 
 def validate(value: object, schema: Schema) -> None:
@@ -99,6 +126,13 @@ class Outside(NamedTuple):
     bound: Any
 
 
+def free(schema: Schema) -> Iterator[str]:
+    """The path of every field that may hold anything of its type, flags and int64 apart: no step leads outside."""
+    for place, field in _fields(schema, schema, ()):
+        if field["type"] not in ("boolean", "object", ["integer", "string"]) and not any(_beyond(field, schema)):
+            yield _path(place)
+
+
 def outsides(schema: Schema) -> Iterator[Outside]:
     """Every keyword of every field that is reached from the top."""
     for place, field in _fields(schema, schema, ()):
@@ -138,13 +172,19 @@ def _beyond(field: Schema, root: Schema) -> Iterator[tuple[str, Any]]:
     if field.get("minItems"):
         yield "minItems", []
     if "maxItems" in field:
-        yield "maxItems", [_least(field["items"], root)] * (field["maxItems"] + 1)
+        least = _least(field["items"], root)
+        # Where names stand, each stands once.
+        yield "maxItems", [_named(least, number) for number in range(field["maxItems"] + 1)]
     for example in field.get("examples", ()):
         yield "pattern", f"{example}0000"
         yield "pattern", f"H{example[1:]}"
         yield "pattern", f"{example}\n"
     if "oneOf" in field and field["type"] == "string":
         yield "oneOf", "NO_SUCH_VALUE"
+
+
+def _named(value: Any, number: int) -> Any:  # noqa: ANN401  any JSON
+    return {**value, "name": f"x{number}"} if isinstance(value, dict) and "name" in value else value
 
 
 def _least(schema: Schema, root: Schema) -> Any:  # noqa: ANN401  any JSON

@@ -1,6 +1,6 @@
 """One suite over every system that the registry finds: a system that fits here needs no code anywhere else.
 
-The checks come from one seed check of each roll, made here from the dataclasses alone.
+The checks are those of tests/vectors/systems, a file for each system, at least one for each roll.
 """
 
 from collections.abc import Callable, Iterator
@@ -16,19 +16,18 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from fairroll import json_codec
 from fairroll.convert import members_of, outcome_members, read_check, read_outcome, write_check
 from fairroll.errors import RequestError
-from fairroll.replay import outcome_message, resolve_check, text_message
+from fairroll.replay import engine_of, outcome_message, resolve_check, text_message
 from fairroll.systems_info import check_schema, outcome_schema
 from fairroll.v1 import roll_pb2
 from fairroll_rules.dice import DrawnDice, Face
+from fairroll_rules.fields import Characters, Entries, Range, Utf8, Written, allowed
 from fairroll_rules.given import GivenFaces
 from fairroll_rules.odds import distribution
 from fairroll_rules.outcome import Die
 from fairroll_rules.resolve import Resolved, resolve
 from fairroll_rules.systems import systems
-from tests.service.sample_checks import SAMPLES, Sample
-from tests.service.schema_requests import is_valid, validate
-
-BETA = bytes(range(64))
+from tests.service.sample_checks import BETA, SAMPLES, Sample, drawn
+from tests.service.schema_requests import Outside, free, is_valid, outsides, refusal, validate
 
 
 def message_type(field: FieldDescriptor) -> Descriptor:
@@ -46,38 +45,51 @@ class Roll(NamedTuple):
     name: str
     check: type
     outcome: type
-    check_message: Descriptor
-    outcome_message: Descriptor
+
+    @property
+    def check_message(self) -> Descriptor:
+        return self._message(roll_pb2.Check.DESCRIPTOR)
+
+    @property
+    def outcome_message(self) -> Descriptor:
+        return self._message(roll_pb2.CheckOutcome.DESCRIPTOR)
+
+    def _message(self, parent: Descriptor) -> Descriptor:
+        message = message_type(parent.fields_by_name[self.name])
+        if "roll" not in message.oneofs_by_name:
+            return message
+        checks = message_type(roll_pb2.Check.DESCRIPTOR.fields_by_name[self.name]).oneofs_by_name["roll"].fields
+        (arm,) = [field.name for field in checks if message_type(field).name == self.check.__name__]
+        return message_type(message.fields_by_name[arm])
 
 
 def rolls() -> Iterator[Roll]:
     for name, system in systems().items():
-        check = message_type(roll_pb2.Check.DESCRIPTOR.fields_by_name[name])
-        outcome = message_type(roll_pb2.CheckOutcome.DESCRIPTOR.fields_by_name[name])
-        if "roll" not in check.oneofs_by_name:
-            yield Roll(name, system.CHECKS[0], system.OUTCOMES[0], check, outcome)
-            continue
-        inner = {message_type(field).name: field for field in check.oneofs_by_name["roll"].fields}
-        outcomes = outcome.fields_by_name
-        for kind, result in zip(system.CHECKS, system.OUTCOMES, strict=True):
-            arm = inner[kind.__name__]
-            yield Roll(name, kind, result, message_type(arm), message_type(outcomes[arm.name]))
+        for check, outcome in zip(system.CHECKS, system.OUTCOMES, strict=True):
+            yield Roll(name, check, outcome)
 
 
 ROLLS = [pytest.param(roll, id=f"{roll.name}-{roll.check.__name__}") for roll in rolls()]
 CHECKS = [pytest.param(sample, id=f"{sample.name}-{sample.roll}-{index}") for index, sample in enumerate(SAMPLES)]
+NAMES = sorted({*systems(), *arms(roll_pb2.Check.DESCRIPTOR), *arms(roll_pb2.CheckOutcome.DESCRIPTOR)})
 
 
 # The contract and the registry
 
 
-def test_arms_equal_modules() -> None:
-    assert set(arms(roll_pb2.Check.DESCRIPTOR)) == set(systems())
-    assert arms(roll_pb2.Check.DESCRIPTOR) == arms(roll_pb2.CheckOutcome.DESCRIPTOR)
+@pytest.mark.parametrize("name", NAMES)
+def test_arms_equal_modules(name: str) -> None:
+    assert name in systems()
+    checks, outcomes = arms(roll_pb2.Check.DESCRIPTOR), arms(roll_pb2.CheckOutcome.DESCRIPTOR)
+    assert name in checks
+    assert checks[name] == outcomes[name]
 
 
-def test_every_roll_of_every_system_has_a_sample() -> None:
-    assert {(sample.name, sample.roll) for sample in SAMPLES} == {(roll.name, roll.check.__name__) for roll in rolls()}
+@pytest.mark.parametrize("name", NAMES)
+def test_every_roll_has_a_sample(name: str) -> None:
+    assert {sample.roll for sample in SAMPLES if sample.name == name} == {
+        roll.check.__name__ for roll in rolls() if roll.name == name
+    }
 
 
 @pytest.mark.parametrize("roll", ROLLS)
@@ -207,6 +219,13 @@ def test_the_same_faces_give_the_same_outcome(sample: Sample, index: int) -> Non
 
 
 @pytest.mark.parametrize("sample", CHECKS)
+def test_the_order_of_draws_is_that_of_the_snapshot(sample: Sample) -> None:
+    """Another order, with the same engine, would turn old receipts into forgeries."""
+    assert sample.engine == engine_of(sample.name)
+    assert drawn(sample.message()) == sample.runs
+
+
+@pytest.mark.parametrize("sample", CHECKS)
 @pytest.mark.parametrize("index", range(20))
 def test_every_draw_is_used_or_explained(sample: Sample, index: int) -> None:
     """Each draw is a die of the outcome, by its index, or the outcome names its index elsewhere."""
@@ -308,6 +327,83 @@ def test_odds_and_lost_weight_sum_to_one(sample: Sample) -> None:
     assert odds.lost < Fraction(1, 10**9)
 
 
+# What a field may hold
+
+HOLDERS: dict[type, tuple[type, ...]] = {int: (Range,), str: (Utf8, Written, Characters)}
+BELOW = ("minimum", "minLength", "minItems")
+ABOVE = ("maximum", "maxLength", "maxItems")
+REASONS = {"required": "REQUIRED", "pattern": "NOTATION_INVALID", "oneOf": "ENUM_UNKNOWN"}
+
+
+@pytest.mark.parametrize("roll", ROLLS)
+def test_every_field_says_what_it_may_hold(roll: Roll) -> None:
+    """A number its range, a text its size or how it is written, a list its entries; of int64 any will do."""
+    for kind, message in parts_of(roll.check, roll.check_message):
+        for member in members_of(kind):
+            says = allowed(kind).get(member.name, (None, None))
+            assert not member.repeated or isinstance(says[0], Entries), member.name
+            for inner in member.kinds:
+                field = message.fields_by_name.get(member.name)
+                if inner in HOLDERS and (field is None or field.cpp_type != FieldDescriptor.CPPTYPE_INT64):
+                    assert isinstance(says[member.repeated], HOLDERS[inner]), member.name
+
+
+def parts_of(kind: Any, message: Descriptor) -> Iterator[tuple[Any, Descriptor]]:  # noqa: ANN401  any dataclass
+    """A dataclass and its message, and those inside."""
+    yield kind, message
+    for member in members_of(kind):
+        for inner in member.kinds:
+            if isinstance(inner, type) and is_dataclass(inner):
+                field = arm_of(message, member.name, inner, union=len(member.kinds) > 1)
+                yield from parts_of(inner, message_type(field))
+
+
+@pytest.mark.parametrize("name", systems())
+def test_what_a_field_may_hold_is_what_its_comment_tells(name: str) -> None:
+    """The comments of the contract are for people, and say the same as the schemas."""
+    for definition in (check_schema(name), *check_schema(name)["$defs"].values()):
+        for field, schema in definition.get("properties", {}).items():
+            told = schema["description"].replace(",", "")
+            for minimum, maximum in (("minimum", "maximum"), ("minLength", "maxLength")):
+                if maximum in schema:
+                    low = max(schema[minimum], 1) if minimum == "minLength" else schema[minimum]
+                    assert f"{low}..{schema[maximum]}" in told, (field, told)
+            if "maxItems" in schema:
+                least, most = schema["minItems"], schema["maxItems"]
+                assert f"{least}..{most}" in told or (least == 0 and f"at most {most}" in told.lower()), (field, told)
+            items = schema.get("items", {})
+            if "minimum" in items:
+                assert f"{items['minimum']}..{items['maximum']} each" in told
+
+
+@pytest.mark.parametrize("name", systems())
+def test_what_lies_outside_is_refused_by_the_schema_and_by_the_service_with_its_place(name: str) -> None:
+    """Each field a step outside of each end, before anything is proved."""
+    schema = check_schema(name)
+    steps = list(outsides(schema))
+    assert steps
+    assert not list(free(schema))
+    for outside in steps:
+        assert not is_valid(outside.request, schema)
+        judge(name, outside)
+
+
+def judge(name: str, outside: Outside) -> None:
+    error = refusal(name, outside.request)
+    place = f"{name}.{outside.path}"
+    assert error.field == f"checks[0].{place}"
+    if error.reason == "NOTATION_SYNTAX":  # its parser judges it
+        assert (name, outside.keyword) in {("notation", "minLength"), ("notation", "required")}
+    elif outside.keyword in BELOW:
+        assert error.minimum == outside.bound, place
+    elif outside.keyword in ABOVE:
+        assert error.maximum == outside.bound, place
+    elif outside.keyword == "required" and error.minimum is not None:  # empty and absent are one for protobuf
+        assert error.minimum > 0
+    else:
+        assert error.reason == REASONS[outside.keyword], place
+
+
 # Schemas
 
 
@@ -338,9 +434,11 @@ def test_the_schemas_refuse_what_is_no_field(name: str, schema_of: Callable[[str
 
 
 @pytest.mark.parametrize("name", systems())
-def test_every_property_of_a_schema_is_described(name: str) -> None:
+def test_everything_in_a_schema_has_a_label_and_words(name: str) -> None:
     for schema in (check_schema(name), outcome_schema(name)):
         for part in (schema, *schema["$defs"].values()):
-            assert part["description"]
-            for inner in part.get("properties", {}).values():
-                assert inner["description"]
+            choices = part.get("oneOf", ())
+            for each in (part, *part.get("properties", {}).values(), *choices):
+                assert each["title"][:1].isupper() or not each["title"][:1].isalpha()
+                assert each["description"]
+            assert not any(choice["const"].endswith("UNSPECIFIED") for choice in choices)
