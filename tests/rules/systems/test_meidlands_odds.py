@@ -25,6 +25,7 @@ from fairroll_rules.systems.meidlands import (
 )
 from tests.rules.systems.meidlands_twin import exact, faces_of, play
 
+LONG = bool(os.environ.get("FAIRROLL_LONG"))
 NEVER = RerollPolicy.NEVER
 
 
@@ -92,7 +93,7 @@ def test_net_successes_of_larger_pools_equal_the_closed_form(n: int, m: int) -> 
 
 
 def assert_odds_equal_the_twin(check: OpposedRoll) -> None:
-    odds = distribution(meidlands.resolve, check, budget=20_000_000)
+    odds = distribution(meidlands.resolve, check, budget=200_000_000)
     assert odds.lost == 0
     assert sum(odds.weights.values()) == 1
     assert {tuple(value): weight for value, weight in odds.weights.items()} == exact(check)
@@ -120,16 +121,50 @@ def test_whole_rule_of_one_against_one_equals_the_twin(check: OpposedRoll) -> No
     assert_odds_equal_the_twin(check)
 
 
+def attack(attacker: Side, defender: Side) -> OpposedRoll:
+    return OpposedRoll(attacker, defender, damage="A/12", attribute_modifier=1, armour="L2/4")
+
+
+HIGHEST = PenaltyPolicy.HIGHEST
+UP_TO_TWO = [
+    attack(bonus(1, 0), bonus(2, 0)),
+    attack(bonus(2, 0), bonus(1, 0)),
+    attack(bonus(2, 0), bonus(2, 0)),
+    OpposedRoll(bonus(1, 1), bonus(2, 0), uses_critical_dice=True),
+    OpposedRoll(Side(2, modifiers=(-5,), exchange=-1), bonus(1, 0), damage="L4/9"),  # 1D-1
+    attack(bonus(1, -1), Side(1, modifiers=(-1,), penalties=HIGHEST)),
+]
+"""Each pool of two somewhere, and a bonus, a penalty of each policy, an exchange: seconds each."""
+UP_TO_TWO_FOR_LONG = [
+    OpposedRoll(bonus(2, 1), bonus(2, 0), uses_critical_dice=True),
+    OpposedRoll(bonus(2, 0), bonus(2, 1), uses_critical_dice=True),
+    OpposedRoll(bonus(2, 1), bonus(2, 0), TieRule.PARTIAL),
+    attack(bonus(2, 1), bonus(2, 0)),
+    attack(bonus(2, 0), bonus(2, 1)),
+    attack(bonus(2, 1), bonus(2, 1)),
+    attack(bonus(2, 2), bonus(2, 0)),
+    attack(bonus(2, 0), bonus(2, 2)),
+    attack(bonus(2, 1, NEVER), bonus(2, 1)),
+    attack(bonus(2, -1), bonus(2, 0)),
+    attack(bonus(2, 0), bonus(2, -1)),
+    attack(bonus(2, -1), bonus(2, 1)),
+    attack(bonus(2, 1), Side(2, modifiers=(-1,), penalties=HIGHEST)),
+    attack(Side(2, modifiers=(-1,), penalties=HIGHEST), bonus(2, -1)),
+    attack(bonus(2, -2), bonus(2, 0)),
+    attack(bonus(2, -1), bonus(1, 1)),
+    attack(bonus(1, 1), bonus(2, -1)),
+    attack(bonus(1, 1), bonus(2, 1)),
+    attack(bonus(2, 1), bonus(1, 1)),
+    attack(Side(1, modifiers=(5,), exchange=1), Side(3, modifiers=(-3,), exchange=-1)),  # 2D+1 against 2D+1
+    OpposedRoll(Side(1, modifiers=(3,), exchange=1), bonus(1, 0), damage="L4/9"),  # 2D-1
+    OpposedRoll(bonus(0, 4), bonus(2, 0), damage="A3/8", armour="A/6"),  # 1D+1
+]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "check",
-    [
-        OpposedRoll(bonus(1, 0), bonus(2, 0), damage="A/12", armour="L2/4"),
-        OpposedRoll(bonus(2, 0), bonus(2, 0), damage="A/12", attribute_modifier=1, armour="L2/4"),
-    ],
-    ids=str,
-)
+@pytest.mark.parametrize("check", [*UP_TO_TWO, *UP_TO_TWO_FOR_LONG] if LONG else UP_TO_TWO, ids=str)
 def test_whole_rule_up_to_two_against_two_equals_the_twin(check: OpposedRoll) -> None:
+    """With critical dice, rerolls and damage; those that take up to minutes run with `make fuzz`."""
     assert_odds_equal_the_twin(check)
 
 
@@ -165,26 +200,6 @@ def noted(source: Callable[[int], int], faces: list[int]) -> Callable[[int], int
         return faces[-1]
 
     return face
-
-
-LONG = bool(os.environ.get("FAIRROLL_LONG"))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "check",
-    [
-        OpposedRoll(bonus(2, 1), bonus(2, 0), uses_critical_dice=True),
-        OpposedRoll(bonus(2, 0), bonus(2, 1), uses_critical_dice=True),
-        OpposedRoll(bonus(2, -1), bonus(2, 0), damage="A/12", armour="L2/4"),
-    ]
-    if LONG
-    else [OpposedRoll(bonus(1, 1), bonus(1, 1), uses_critical_dice=True)],
-    ids=str,
-)
-def test_whole_rule_with_critical_dice_and_rerolls_equals_the_twin(check: OpposedRoll) -> None:
-    """Two against two takes minutes each, and runs with `make fuzz`."""
-    assert_odds_equal_the_twin(check)
 
 
 @pytest.mark.slow
