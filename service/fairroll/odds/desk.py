@@ -7,9 +7,11 @@ ended. A process of its own, of lower priority, takes another processor, and is 
 from __future__ import annotations
 
 import asyncio
+import socket
 import sys
-from asyncio.subprocess import PIPE, Process
 from collections import OrderedDict
+from dataclasses import dataclass
+from subprocess import Popen
 
 from fairroll.errors import ServiceError
 from fairroll.odds.worker import ANSWERED, HEAD, REFUSED, refusal
@@ -27,11 +29,46 @@ MAX_SECONDS = 20.0
 MAX_KNOWN_BYTES = 16 * 1024 * 1024
 """Bytes of questions and answers that are remembered."""
 
-_GONE = (OSError, asyncio.IncompleteReadError, RuntimeError)
-"""What using a process raises that is no more; the last is uvloop's way to say that a pipe is closed.
+COMMAND = (sys.executable, "-P", "-m", "fairroll.odds.worker")
+"""-P: nothing is imported from the folder that the service happens to run in."""
 
-A process may be gone before its first question: the service has threads of gRPC's, and a fork of such may crash.
-"""
+_GONE = (OSError, asyncio.IncompleteReadError, RuntimeError)
+"""What using a process raises that is no more; the last is uvloop's way to say that a connection is closed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Worker:
+    """A process that answers odds, and the connection over which it is asked."""
+
+    process: Popen[bytes]
+    reader: asyncio.StreamReader
+    writer: asyncio.StreamWriter
+
+    @staticmethod
+    async def start() -> Worker:
+        """Start one, which takes the loop a millisecond."""
+        ours, theirs = socket.socketpair()
+        with theirs:
+            process = _start(theirs.fileno())
+        reader, writer = await asyncio.open_connection(sock=ours)
+        return Worker(process, reader, writer)
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self.process.poll() is None
+
+    async def ask(self, form: int, request: bytes) -> tuple[int, bytes]:
+        """Return the kind and the bytes of its answer; raises one of _GONE where it has ended."""
+        self.writer.write(HEAD.pack(form, len(request)) + request)
+        kind, size = HEAD.unpack(await self.reader.readexactly(HEAD.size))
+        return kind, await self.reader.readexactly(size)
+
+    async def end(self) -> None:
+        """End it, whatever it is at."""
+        self.process.kill()
+        self.writer.close()
+        await asyncio.to_thread(self.process.wait)
 
 
 class OddsDesk:
@@ -40,7 +77,7 @@ class OddsDesk:
     def __init__(self, workers: int = WORKERS) -> None:
         """Use at most so many processes; none is started yet."""
         self._turn = asyncio.Semaphore(workers)
-        self._idle: list[Process] = []
+        self._idle: list[Worker] = []
         self._waiting = 0
         self._known: OrderedDict[tuple[int, bytes], bytes] = OrderedDict()
         self._known_bytes = 0
@@ -83,7 +120,7 @@ class OddsDesk:
     async def close(self) -> None:
         """End the processes that wait for a question."""
         while self._idle:
-            await _end(self._idle.pop())
+            await self._idle.pop().end()
 
     async def _work(self, form: int, request: bytes) -> tuple[int, bytes]:
         """Have a process answer; where it is gone, another one."""
@@ -98,25 +135,22 @@ class OddsDesk:
 
     async def _answer(self, form: int, request: bytes) -> tuple[int, bytes]:
         """Have one process answer; one that did not come to its end is ended."""
-        process = self._waiting_process() or await _start()
+        worker = self._waiting_worker() or await Worker.start()
         try:
-            if process.stdin is None or process.stdout is None:
-                raise TypeError("the process was started without pipes")
-            process.stdin.write(HEAD.pack(form, len(request)) + request)
-            kind, size = HEAD.unpack(await process.stdout.readexactly(HEAD.size))
-            content = await process.stdout.readexactly(size)
+            answer = await worker.ask(form, request)
         except BaseException:
-            await asyncio.shield(_end(process))
+            await asyncio.shield(worker.end())
             raise
-        self._idle.append(process)
-        return kind, content
+        self._idle.append(worker)
+        return answer
 
-    def _waiting_process(self) -> Process | None:
+    def _waiting_worker(self) -> Worker | None:
         """Return a process that waits for a question; one that was ended from outside in the meantime is left out."""
         while self._idle:
-            process = self._idle.pop()
-            if process.returncode is None and process.stdin is not None and not process.stdin.is_closing():
-                return process
+            worker = self._idle.pop()
+            if worker.running:
+                return worker
+            worker.writer.close()
         return None
 
     def _remember(self, key: tuple[int, bytes], answer: bytes) -> None:
@@ -129,15 +163,11 @@ class OddsDesk:
             self._known_bytes -= len(request) + len(oldest)
 
 
-async def _start() -> Process:
-    # -P: nothing is imported from the folder that the service happens to run in. Not in a session of its own, which
-    # Linux would schedule as one with the service's, whatever its priority (autogroup).
-    return await asyncio.create_subprocess_exec(
-        sys.executable, "-P", "-m", "fairroll.odds.worker", stdin=PIPE, stdout=PIPE
-    )
+def _start(connection: int) -> Popen[bytes]:
+    """Start a process that is asked and answers over a connection.
 
-
-async def _end(process: Process) -> None:
-    if process.returncode is None:
-        process.kill()
-    await process.wait()
+    Not by asyncio: uvloop forks, and what gRPC does in a fork of a process with its threads may crash the new one
+    before its first question. `Popen` takes no copy of this process. And not in a session of its own, which Linux
+    would schedule as one with the service's, whatever its priority (autogroup).
+    """
+    return Popen(COMMAND, stdin=connection, stdout=connection)

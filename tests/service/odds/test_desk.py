@@ -2,8 +2,8 @@
 
 import asyncio
 import os
-from asyncio.subprocess import PIPE, Process
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -85,10 +85,10 @@ def test_what_is_remembered_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_deadline_ends_the_work_and_the_next_question_is_answered() -> None:
     async def use(desk: OddsDesk) -> tuple[int, str, bytes]:
         await desk.ask(PROTO, question("1d6"))
-        (process,) = desk._idle
+        (worker,) = desk._idle
         with pytest.raises(ServiceError) as late:
             await desk.ask(PROTO, question(SLOW, rolls=50_000), 0.3)
-        return process.pid, late.value.reason, await desk.ask(PROTO, question("1d8"))
+        return worker.process.pid, late.value.reason, await desk.ask(PROTO, question("1d8"))
 
     process_id, reason, answer = at_desk(use)
     assert reason == "DEADLINE_PASSED"
@@ -99,13 +99,13 @@ def test_a_deadline_ends_the_work_and_the_next_question_is_answered() -> None:
 def test_a_caller_that_gives_up_ends_the_work() -> None:
     async def use(desk: OddsDesk) -> int:
         await desk.ask(PROTO, question("1d6"))
-        (process,) = desk._idle
+        (worker,) = desk._idle
         asked = asyncio.create_task(desk.ask(PROTO, question(SLOW, rolls=50_000)))
         await asyncio.sleep(0.2)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        return process.pid
+        return worker.process.pid
 
     assert not alive(at_desk(use))
 
@@ -123,21 +123,19 @@ def test_only_so_many_questions_wait(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_process_that_was_ended_from_outside_is_replaced() -> None:
     async def use(desk: OddsDesk) -> bytes:
         await desk.ask(PROTO, question("1d6"))
-        (process,) = desk._idle
-        process.kill()
+        (worker,) = desk._idle
+        worker.process.kill()
         return await desk.ask(PROTO, question("1d8"))
 
     assert odds_pb2.GetOddsResponse.FromString(at_desk(use)) == get_odds(question("1d8"))
 
 
-def test_where_every_process_ends_by_itself_the_service_says_that_it_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-
-    async def start() -> Process:
-        started.append(await asyncio.create_subprocess_exec("false", stdin=PIPE, stdout=PIPE))
-        return started[-1]
-
-    monkeypatch.setattr(desk_module, "_start", start)
+def test_where_every_process_ends_by_itself_the_service_says_that_it_failed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ends = tmp_path / "ends"
+    command = ("sh", "-c", f"echo >> '{ends}'")
+    monkeypatch.setattr(desk_module, "COMMAND", command)
     with pytest.raises(ServiceError) as failed:
         at_desk(lambda desk: desk.ask(PROTO, question("1d8")))
-    assert (failed.value.reason, len(started)) == ("INTERNAL", 2)
+    assert (failed.value.reason, ends.read_text()) == ("INTERNAL", "\n\n")
