@@ -25,7 +25,9 @@ def test_a_smaller_game_of_the_same_kind_has_the_same_two_faults(
 
 
 def test_the_sample_tells_both_faults() -> None:
-    judge(json.loads((DOCS / "sample-report.json").read_bytes()))
+    value = json.loads((DOCS / "sample-report.json").read_bytes())
+    judge(value)
+    assert ("1d20+5", "chi-square") in flagged(value)  # which check a row stands for
 
 
 def judge(value: dict[str, Any]) -> None:
@@ -43,4 +45,5 @@ def test_the_page_of_the_sample_is_that_of_its_json_in_todays_style() -> None:
     assert style in text, "run python -m tests.service.sample_report"
     for heading in ("What that is worth", "Evidence", "Outcomes", "Actors", "What this cannot show"):
         assert f"<h2>{heading}</h2>" in text
+    assert "<td>check <bdi>1d20+5</bdi></td><td>chi-square</td>" in text
     assert not re.search(r"(?:src|href)=|https?://|<script", text)

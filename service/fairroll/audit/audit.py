@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
 from random import Random
 
+from fairroll import json_codec
 from fairroll.audit import statistics
+from fairroll.audit.asked import asked
 from fairroll.audit.book import Book, Entry
 from fairroll.audit.judging import Fact, Failed, Numbered, Terms
-from fairroll.audit.odds import odds_rows
+from fairroll.audit.odds import check_of, odds_rows
 from fairroll.audit.pool import Pool
 from fairroll.audit.reading import Reading
 from fairroll.audit.tally import Tally, Window
@@ -558,6 +560,7 @@ class _Auditor:
             )
             if len(values) > 1:
                 test = statistics.class_test("check", "chi-square", [n for _, n, _ in values], [c for *_, c in values])
+                test.of = asked(json_codec.to_value(check_of(body)))
                 yield CheckResult(body, rolls, values, test)
                 shown += 1
             if shown == MAX_SHOWN_CHECKS:

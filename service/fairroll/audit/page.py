@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 from importlib.resources import files
-from json import dumps
 from math import sqrt
 from typing import Any
 
+from fairroll.audit.asked import asked
 from fairroll.audit.plots import Bar, Dot, bars, dots
 from fairroll.audit.report import level_sentences
 from fairroll.cli.output import printable
@@ -20,7 +20,6 @@ from fairroll.cli.output import printable
 _SHOWN_FAILURES = 100
 _SHOWN_SESSIONS = 100
 _SHOWN_FINDINGS = 20
-_SHOWN_CHARACTERS = 400
 _BARS = 50
 _DOTS = 30
 _TESTS = {
@@ -101,7 +100,7 @@ def _list(sentences: Iterable[str]) -> str:
 def _checked(value: dict[str, Any]) -> str:
     read = value["read"]
     rows = [
-        [str(each["number"]), _text(each["name"]), *(_count(each[name]) for name in ("held", "failed", "notChecked"))]
+        [f"{each['number']} {_text(each['name'])}", *(_count(each[name]) for name in ("held", "failed", "notChecked"))]
         for each in value["steps"]
     ]
     told = [
@@ -124,7 +123,7 @@ def _checked(value: dict[str, Any]) -> str:
     return (
         "<h2>What was checked</h2>"
         + "".join(f"<p>{each}</p>" for each in told if each)
-        + _table(["step", "", "hold", "fail", "not checked"], rows, numbers=(2, 3, 4))
+        + _table(["step", "hold", "fail", "not checked"], rows, numbers=(1, 2, 3))
         + (f"<p>Judged by the newest key list of each origin:</p><ul>{lists}</ul>" if lists else "")
         + (changed if read["changedFiles"] else "")
     )
@@ -220,7 +219,7 @@ def _evidence(value: dict[str, Any]) -> str:
             f"<div><p>{_name(of['receipt'])}</p><p>digest <code>{of['digest']}</code></p>"
             f"<p>request <code>{of['requestDigest']}</code></p>"
             f"<p>dice {_text(', '.join(of['dice'])) or 'none'}</p>"
-            f"<pre>{_text(' '.join(map(_asked, of['asked'])))}</pre></div>"
+            f"<pre>{_text(' '.join(map(asked, of['asked'])))}</pre></div>"
             for of in each["receipts"]
         )
         shown.append(f"<h3>{what}: {_name(each['table'])}, seq {each['seq']}</h3><div class=pair>{cards}</div>")
@@ -332,7 +331,7 @@ def _check(check: dict[str, Any]) -> str:
     test = check["test"]
     p = "too few to judge" if test["p"] is None else f"chi-square p {_p(test['p'])}, adjusted {_p(test['adjusted'])}"
     return (
-        f"<h3><code>{_text(_asked(check['check']))}</code>: {check['rolls']:,} rolls</h3>"
+        f"<h3><code>{_text(asked(check['check']))}</code>: {check['rolls']:,} rolls</h3>"
         + bars("Outcomes of this check: counts, and what is expected", shown, check["rolls"])
         + f"<p class={'flagged' if test['flagged'] else 'soft'}>{p}"
         + (f"; {left:,} rare outcomes are not drawn" if left else "")
@@ -342,28 +341,6 @@ def _check(check: dict[str, Any]) -> str:
 
 def _worth(value: dict[str, Any], rolls: int) -> bool:
     return bool(value["count"]) or value["expected"] * 200 >= rolls
-
-
-def _asked(check: Any) -> str:  # noqa: ANN401  any JSON
-    """Return a check as it would be asked: notation, or JSON without what it leaves at its default."""
-    said = _without_defaults(check)
-    if set(said) == {"notation"} and set(said["notation"]) == {"text"}:
-        return str(said["notation"]["text"])
-    text = dumps(said, ensure_ascii=False, separators=(",", ":"))
-    return text if len(text) <= _SHOWN_CHARACTERS else text[:_SHOWN_CHARACTERS] + ".."
-
-
-def _without_defaults(value: Any) -> Any:  # noqa: ANN401  as above
-    if isinstance(value, list):
-        return [_without_defaults(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    said = {name: _without_defaults(each) for name, each in value.items()}
-    return {name: each for name, each in said.items() if not _is_default(each)}
-
-
-def _is_default(value: object) -> bool:
-    return value in ("", 0, False, [], {}) or (isinstance(value, str) and value.endswith("_UNSPECIFIED"))
 
 
 def _grouped(shown: Sequence[Bar]) -> list[Bar]:

@@ -57,7 +57,7 @@ class Test:
         statistic: its value; what it is follows from the name.
         p: the chance that fair dice give as much or more; None where there is too little to judge.
         adjusted: p for the report as a whole, by Holm's method.
-        of: the actor or label, where the subject is one.
+        of: the actor, the label or the check, where the subject is one.
     """
 
     subject: str

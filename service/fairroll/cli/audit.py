@@ -161,10 +161,9 @@ def _lines(found: Audit) -> Iterable[str]:
         tests = value["statistics"]
         flagged = f"{len(tests['flagged'])} flagged at {tests['level']:.0%} for all of them together"
         yield f"tests     {tests['tests']:,}, {flagged}"
-        yield from (
-            f"  FLAGGED {each.get('of', each['subject'])}: {each['test']}, p {each['p']:.2g}"
-            for each in tests["flagged"][:_SHOWN]
-        )
+        for each in tests["flagged"][:_SHOWN]:
+            of = f" {each['of']}" if "of" in each else ""
+            yield f"  FLAGGED {each['subject']}{of}: {each['test']}, p {each['p']:.2g}"
     yield from value["verdict"]
     if found.verified:
         levels = ", ".join(f"{each['level']} ({each['sessions']:,} sessions)" for each in value["level"]["sessions"])
