@@ -9,7 +9,7 @@ have chosen between the two by the dice. The offer is kept before anything is sh
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from secrets import token_bytes
 
@@ -49,13 +49,13 @@ def draw(path: Path) -> Kept:
     return kept
 
 
-def open_for(path: Path, offer: Offer, now: datetime | None = None) -> Kept:
+def open_for(path: Path, offer: Offer, now: datetime) -> Kept:
     """Keep an offer beside the entropy that it commits to, so that the entropy may be shown; again for the same offer.
 
     Args:
         path: what `draw` wrote.
         offer: the whole offer, as it is shown to all.
-        now: the time by which a round of a beacon does not exist yet; the clock's where it is left out.
+        now: the time by which a round of a beacon does not exist yet.
 
     Raises:
         RequestError: OFFER_LACKS_COMMIT, nobody asks for this entropy; OPENED_ALREADY, it was opened for another
@@ -73,7 +73,7 @@ def open_for(path: Path, offer: Offer, now: datetime | None = None) -> Kept:
                 value=kept.offer.digest,
             )
         if kept.offer is None:
-            refuse_past_rounds(offer, now or datetime.now(UTC))
+            refuse_past_rounds(offer, now)
             kept = Kept(kept.entropy, offer)
             files.replace(path, _format(kept), files.PRIVATE_FILE_MODE)
         return kept

@@ -173,21 +173,21 @@ def test_opening_keeps_the_whole_offer_first_and_says_the_same_again(tmp_path: P
     path = tmp_path / "ann.json"
     drawn = draw(path)
     offer = offered(drawn.commit, commit_of(BOB))
-    opened = open_for(path, offer)
+    opened = open_for(path, offer, BEFORE)
     assert (opened.entropy, opened.offer) == (drawn.entropy, offer)
     assert parse_kept(path.read_bytes(), "ann.json") == opened
     assert path.stat().st_mode & 0o777 == 0o600
-    assert open_for(path, offer) == opened
+    assert open_for(path, offer, BEFORE) == opened
 
 
 def test_entropy_is_opened_for_one_offer_alone(tmp_path: Path) -> None:
     path = tmp_path / "ann.json"
     drawn = draw(path)
     first = offered(drawn.commit)
-    open_for(path, first)
+    open_for(path, first, BEFORE)
     before = path.read_bytes()
     with pytest.raises(RequestError) as refused:
-        open_for(path, offered(drawn.commit, table="another"))
+        open_for(path, offered(drawn.commit, table="another"), BEFORE)
     assert (refusal(refused), refused.value.value) == ("OPENED_ALREADY", first.digest)
     assert path.read_bytes() == before
 
@@ -197,7 +197,7 @@ def test_an_offer_without_ones_commit_is_not_opened(tmp_path: Path) -> None:
     draw(path)
     before = path.read_bytes()
     with pytest.raises(RequestError) as refused:
-        open_for(path, offered(commit_of(BOB)))
+        open_for(path, offered(commit_of(BOB)), BEFORE)
     assert refusal(refused) == "OFFER_LACKS_COMMIT"
     assert path.read_bytes() == before
 
@@ -247,6 +247,6 @@ def test_a_file_that_is_none_is_named(tmp_path: Path, text: bytes) -> None:
     path.touch(0o600)
     path.write_bytes(text)
     with pytest.raises(KeyFileError) as refused:
-        open_for(path, OFFER)
+        open_for(path, OFFER, BEFORE)
     assert (refused.value.reason, refused.value.field) == ("KEPT_FILE_INVALID", "ann.json")
     assert path.read_bytes() == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ in order, with two players and a game master:
   each player       fairroll offer open offer.json --entropy ann.json          keeps the offer, prints the entropy
   anybody           fairroll offer check offer.json --opened HEX --opened HEX --session session.json
 Afterwards `fairroll verify RECEIPTS --root KEY --mine ann.json` grants level L1 against the offer that was kept."""
+
+
+clock = partial(datetime.now, UTC)
+"""By which a beacon's round is still to come."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,14 +103,14 @@ def _new(options: argparse.Namespace) -> None:
         shown = _key_list(options.server)
         origin, key = origin or shown[0], key or shown[1]
     offer = Offer(origin, options.tenant, options.table, key, tuple(options.parts))
-    refuse_past_rounds(offer, datetime.now(UTC))
+    refuse_past_rounds(offer, clock())
     files.create(options.save, json_codec.dumps(offer.message()) + b"\n", files.PUBLIC_FILE_MODE)
     _print(options, _value(offer), [*_lines(offer), f"saved     {options.save}"])
 
 
 def _open(options: argparse.Namespace) -> None:
     offer = parse_offer(read_file(options.offer))
-    kept = open_for(options.entropy, offer)
+    kept = open_for(options.entropy, offer, clock())
     _print(options, _value(offer) | {"opened": kept.entropy.hex()}, [kept.entropy.hex()])
 
 
