@@ -48,7 +48,8 @@ from tests.service.rolling import (
 )
 from tests.service.sample_checks import SAMPLES
 from tests.service.table_play import Table, bundle, group, remove
-from tests.service.test_levels import CO_SEEDED, PLAIN, WITH_ROUND, log_of, played
+from tests.service.test_beacon import published
+from tests.service.test_levels import CO_SEEDED, PLAIN, WITH_ROUND, OfferedTable, log_of, played
 from tests.service.test_verify import LIES, answer
 
 FOLDER = Path(__file__).resolve().parents[1] / "vectors" / "receipts"
@@ -409,6 +410,12 @@ def broken_sessions() -> Iterator[Played]:
     offered = played(PLAIN)
     entropy = {"offer": json_codec.dumps(replace(PLAIN, contributions=CO_SEEDED.contributions).message())}
     yield Played("another-offer", bundles(offered), findings=[("OFFER_NOT_OPENED", 0)], kept=entropy)
+    # Round 1000 with what the beacon signed for another round: only the pairing tells.
+    other = OfferedTable(roller(), offer=WITH_ROUND)
+    other.session.contributions[1].beacon_round.CopyFrom(published(1000, signed_as=657413))
+    other.roll()
+    kept = {"offer": json_codec.dumps(WITH_ROUND.message())}
+    yield Played("another-round-of-the-beacon", bundles(other), findings=[("BEACON_INVALID", 0)], kept=kept)
     seeded = played(CO_SEEDED)
     log = log_of(seeded).message()
     log.reveals[1].request_digest = "ab" * 32

@@ -1,7 +1,8 @@
 """A second verifier, written from docs/protocol.md: it shares no code with the first, and no cryptographic library.
 
-Of the project it uses what any other implementer would generate: the messages of proto/. Its only rules are sums and
-kept dice of notation; of every other check it says that it does not recompute it.
+Of the project it uses what any other implementer would generate: the messages of proto/. Rounds of a beacon are judged
+by `second_pairing`. Its only rules are sums and kept dice of notation; of every other check it says that it does not
+recompute it.
 """
 
 from __future__ import annotations
@@ -19,10 +20,17 @@ from google.protobuf import unknown_fields
 from google.protobuf.message import DecodeError, Message
 
 from fairroll.v1 import outcome_pb2, roll_pb2
+from tests.service import second_pairing
 
 RECORD = "application/vnd.fairroll.roll-record.v1+protobuf"
 KEY_LIST = "application/vnd.fairroll.key-list.v1+json"
 HEX = re.compile("[0-9a-f]{64}")
+QUICKNET = bytes.fromhex("52db9ba70e0cc0f6eaf7803dd07447a1f5477735fd3f661792ba94600c84e971")
+QUICKNET_KEY = bytes.fromhex(
+    "83cf0f2896adee7eb8b5f01fcad3912212c437e0073e911fb90022d3e760183c8c4b450b6a0a6c3ac6a5776a2d106451"
+    "0d1fec758c921cc22b0e17e63aaf4bcb5ed66304de9cf809bd274ca73bab4af5a6e9c76a4bc09e76eae8991ef5ece45a"
+)
+BEACON_DOMAIN = b"BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
 ALGORITHMS = {"vrf": "ECVRF-EDWARDS25519-SHA512-TAI", "receipt": "Ed25519"}
 
 
@@ -435,6 +443,18 @@ def session_findings(receipts: Iterable[Receipt], sealed: dict[int, str]) -> lis
     return found + [("BRANCH", seq) for seq, answers in answered.items() if len(answers) > 1]
 
 
+def round_judged(shown: Any) -> bool | None:  # noqa: ANN401  a message
+    """Section 1: whether a beacon signed a round so; None where that cannot be said."""
+    if not shown.signature:
+        return None
+    if sha256(shown.signature).digest() != shown.randomness:
+        return False
+    if shown.chain_hash != QUICKNET:
+        return None
+    message = sha256(shown.round.to_bytes(8, "big")).digest()
+    return second_pairing.signed(QUICKNET_KEY, message, shown.signature, BEACON_DOMAIN)
+
+
 def opens(offer: dict[str, Any], session: Any) -> bool:  # noqa: ANN401  a message
     """Section 1: whether a session is the one that an offer leaves."""
     shown = []
@@ -474,6 +494,8 @@ def session_verdict(
     named = [each for each in offers if (each["origin"], each["tenant"], each["table"]) == place]
     if named and not any(opens(each, session) for each in named):
         found.append(("OFFER_NOT_OPENED", 0))
+    rounds = [round_judged(part.beacon_round) for part in session.contributions if part.HasField("beacon_round")]
+    found += [("BEACON_INVALID", 0) for judged in rounds if judged is False]
     anchors = [part.anchor for part in session.contributions if part.HasField("anchor")]
     own = [each for each in logs if b64decode(each["anchor"]) in anchors]
     for log in own:
@@ -484,13 +506,7 @@ def session_verdict(
         found += [("REVEAL_DIFFERS", seq) for seq in asked.keys() & given.keys() if asked[seq] != given[seq]]
     if found:
         return "", sorted(found, key=lambda each: each[1])
-    # No pairing here, so a beacon's round cannot be judged, and earns nothing.
-    if (
-        waits
-        or not named
-        or not session.contributions
-        or any(part.HasField("beacon_round") for part in session.contributions)
-    ):
+    if waits or not named or not session.contributions or None in rounds:
         return "L0", []
     if own:
         return "L3", []
