@@ -12,6 +12,7 @@ from google.protobuf import json_format
 from fairroll import hashing
 from fairroll.bundle import Bundle, bundle_message, format_bundle
 from fairroll.errors import RequestError
+from fairroll.key_list import KeyStatus, KeyUse
 from fairroll.levels import GUARDED
 from fairroll.offer import Commit, Offer
 from fairroll.receipt import read_envelope
@@ -20,7 +21,7 @@ from fairroll.v1 import roll_pb2, service_pb2
 from fairroll.verify_session import Judged, SessionReport, verify_sessions
 from tests.service.cli_run import Run, runner
 from tests.service.process import ServiceProcess
-from tests.service.rolling import ROOT, TENANT, notation, record_of, roller, signed
+from tests.service.rolling import ROOT, TENANT, listed_with, notation, record_of, roller, signed
 from tests.service.table_play import Table, bundle, is_pending, remove, waiting
 from tests.service.test_two_doors import post
 
@@ -357,6 +358,44 @@ def test_a_file_that_is_cut_verifies_no_session_and_its_last_line_says_so(
     last = done.out.splitlines()[-1]
     assert last == f"NOT VERIFIED: 1 of 3 receipts do not hold ({lines}:3: RECEIPT_CUT)"
     assert run("verify", lines, "--root", root, "--json").json["sessions"][0]["verified"] is False
+
+
+def test_what_is_to_be_known_of_the_keys_is_said_of_sessions_too(
+    run: Run, scene: Table, root: Path, tmp_path: Path
+) -> None:
+    development = listed_with(KeyStatus.ACTIVE, KeyUse.RECEIPT, development=True)
+    given = [replace(each, key_list=development) for each in bundles(scene.receipts)]
+    done = run("verify", folder_of(tmp_path, given), "--root", root)
+    assert done.code == 0
+    assert "  DEVELOPMENT KEYS: made for trying things out. They prove nothing." in done.out
+    revoked = listed_with(KeyStatus.REVOKED, KeyUse.RECEIPT)
+    given = [replace(each, key_list=revoked) for each in bundles(scene.receipts[:2])]
+    (tmp_path / "saved").mkdir()
+    folder = folder_of(tmp_path / "saved", given)
+    saved = [word for each in given for word in ("--saved", each.envelope.digest)]
+    kept = run("verify", folder, "--root", root, *saved)
+    assert (kept.code, "DEVELOPMENT" in kept.out) == (0, False)
+    assert "  REVOKED KEY: 2 receipts stand only because you saved the digest before." in kept.out
+
+
+def test_a_file_that_ends_within_a_receipt_was_cut_and_one_that_is_too_large_is_for_the_audit(
+    run: Run, scene: Table, root: Path, tmp_path: Path
+) -> None:
+    cut, foreign, large = tmp_path / "cut.json", tmp_path / "foreign.json", tmp_path / "large.jsonl"
+    cut.write_bytes(format_bundle(bundles(scene.receipts[:1])[0])[:-20])
+    foreign.write_text("a letter")
+    for path, reason in ((cut, "RECEIPT_CUT"), (foreign, "JSON_INVALID")):
+        assert f"[{reason}]" in run("verify", path, "--root", root).out
+        assert f"[{reason}]" in run("audit", path, "--root", root).out
+        (tmp_path / reason).mkdir()
+        path.rename(tmp_path / reason / path.name)
+        assert f"[{reason}]" in run("verify", tmp_path / reason, "--root", root).out
+    large.write_bytes(b" " * (5 * 2**20))
+    done = run("verify", large, "--root", root)
+    assert (done.code, "large.jsonl has more than 4 MiB: `fairroll audit` reads files of any size" in done.out) == (
+        2,
+        True,
+    )
 
 
 def test_the_last_line_names_what_is_not_verified_though_another_session_is(

@@ -37,8 +37,13 @@ def is_report(text: bytes) -> bool:
     return isinstance(value, dict) and value.get("report") == REPORT
 
 
+def is_cut(text: bytes) -> bool:
+    """Whether a text that is no JSON begins as a receipt does and does not end as one does."""
+    return text.lstrip().startswith(b"{") and not text.rstrip().endswith(b"}")
+
+
 CUT = ("RECEIPT_CUT", "the file ends in the middle of a receipt: its tail is missing")
-"""Reason and sentence for a last line that has no end and is no receipt."""
+"""Reason and sentence for a file, or a last line without an end, that is no receipt."""
 
 
 class Unread(NamedTuple):
@@ -55,7 +60,8 @@ class Item(NamedTuple):
     Attributes:
         name: the file's, with the number of the line where it has lines.
         text: the bytes, or why there are none.
-        whole: False for the last line of a file that does not end: it may have been cut.
+        whole: False for the last line of a file that does not end, and for a file that ends within a receipt: it may
+            have been cut.
     """
 
     name: str
@@ -148,7 +154,8 @@ def _file(name: str, state: _State | None) -> Iterator[Item]:
             if name.endswith(LINES):
                 yield from _lines(file, name, limit)
             else:
-                yield Item(name, _bounded(file.read(MAX_ITEM_BYTES + 1), name))
+                text = file.read(MAX_ITEM_BYTES + 1)
+                yield Item(name, _bounded(text, name), whole=not is_cut(text))
     except OSError as error:
         yield Item(name, Unread("FILE_NOT_READ", f"{name}: {error.strerror}", name))
 

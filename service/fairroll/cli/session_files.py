@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from fairroll.audit.reading import CUT, is_report
+from fairroll.audit.reading import CUT, is_cut, is_report
 from fairroll.bundle import Bundle
 from fairroll.cli.output import read_file
 from fairroll.cli.receipts import parse_receipt
@@ -39,10 +39,12 @@ def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError, bool]]:
     try:
         text = read_file(name)
     except KeyFileError as error:
+        if error.reason == "FILE_TOO_LARGE":
+            error.message += ": `fairroll audit` reads files of any size"
         yield name, error, True
         return
     if not name.endswith(_LINES):
-        yield name, text, True
+        yield name, text, not is_cut(text)
         return
     lines = [(number, line) for number, line in enumerate(text.splitlines(keepends=True), 1) if line.strip()]
     if not lines:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from fairroll.audit.reading import CUT, is_cut
 from fairroll.bundle import Bundle
 from fairroll.cli import verify_report
 from fairroll.cli.mine import add_mine, read_mine
@@ -78,9 +79,13 @@ class Judge:
     def report(self, name: str) -> Report:
         """Verify the receipt in one file; only the trust file's own faults are raised."""
         try:
-            bundle = parse_receipt(read_file(name))
-        except (RequestError, KeyFileError) as error:
+            text = read_file(name)
+        except KeyFileError as error:
             return Report(name, error=error)
+        try:
+            bundle = parse_receipt(text)
+        except RequestError as error:
+            return Report(name, error=RequestError(*CUT) if is_cut(text) else error)
         steps: list[StepTaken] = []
         taking = verification(
             bundle, self.root_public_key, key_list=self.key_list, trust=self.trust, saved=frozenset(self.saved)

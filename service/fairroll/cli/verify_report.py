@@ -121,6 +121,7 @@ def session_lines(reports: Sequence[Report], sessions: Sequence[SessionReport]) 
         yield from (f"  SEALED at seq {seq}: not opened yet, its digest stands for it" for seq in session.sealed)
         yield f"  VERIFIED, level {session.level.name}" if session.verified else "  NOT VERIFIED"
         yield from (f"    {sentence}" for sentence in session.level.rests_on)
+        yield from _key_lines(session.receipts)
         yield f"  head {session.head}"
 
 
@@ -164,10 +165,7 @@ def _verified_lines(verified: Verified) -> Iterable[str]:
     else:
         yield "  NOT VERIFIED WHOLE: the draws are the proof's, and what they mean was not recomputed"
     yield from (f"    {sentence}" for sentence in verified.rests_on)
-    if verified.development:
-        yield f"  {_DEVELOPMENT}"
-    if verified.revoked:
-        yield "  REVOKED KEY: the receipt stands only because you saved its digest before."
+    yield from _key_lines([verified])
     yield f"  origin {session.origin}, tenant {session.tenant}, table {session.table}, seq {request.seq}"
     texts = verified.texts
     for index, outcome in enumerate(verified.record.outcomes):
@@ -178,6 +176,16 @@ def _verified_lines(verified: Verified) -> Iterable[str]:
         if index < len(texts):
             yield from (f"    {line}" for line in texts[index].plain.splitlines())
         yield from (f"      {line}" for line in decided_lines(outcome.decisions))
+
+
+def _key_lines(receipts: Sequence[Verified]) -> Iterable[str]:
+    """What is to be known of the keys of receipts, beside that they hold."""
+    if any(each.development for each in receipts):
+        yield f"  {_DEVELOPMENT}"
+    saved = sum(each.revoked for each in receipts)
+    if saved:
+        what = "a receipt stands" if saved == 1 else f"{saved} receipts stand"
+        yield f"  REVOKED KEY: {what} only because you saved the digest before."
 
 
 def _dice(draws: Iterable[roll_pb2.Draw]) -> str:
