@@ -281,7 +281,8 @@ def judge_key_list(
     """Take step 0: return the list to judge a bundle by. Arguments and errors are those of `verification`."""
     envelope = given or bundled
     if envelope is None:
-        raise VerificationError(Step.KEY_LIST, "KEY_LIST_MISSING", "there is no key list to judge by")
+        message = "there is no key list to judge by: name one with --keys"
+        raise VerificationError(Step.KEY_LIST, "KEY_LIST_MISSING", message)
     if trust is not None:
         keys = trust.judge(envelope, root_public_key, given=given is not None)
     else:

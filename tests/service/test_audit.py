@@ -70,7 +70,7 @@ def test_a_whole_session_verifies_with_its_steps_told(run: Run, tmp_path: Path) 
     done, value = report_of(run, tmp_path, lines)
     assert done.code == 0
     assert done.err == ""
-    assert "VERIFIED, level L0 (1 sessions)" in done.out
+    assert "VERIFIED, level L0 (1 session)" in done.out
     assert [step["held"] for step in value["steps"]] == [30] * 9
     assert value["read"] == {
         "items": 30,
@@ -298,7 +298,7 @@ def test_levels_are_granted_against_what_was_kept(
     done, value = report_of(run, tmp_path, lines, *mine, "--html", tmp_path / "report.html")
     assert value["verified"]
     assert [(each["level"], each["sessions"]) for each in value["level"]["sessions"]] == [("L0", 1), (level, 1)]
-    assert f"VERIFIED, level L0 (1 sessions), {level} (1 sessions)" in done.out
+    assert f"VERIFIED, level L0 (1 session), {level} (1 session)" in done.out
     told = value["level"]["sessions"][1]["restsOn"]
     assert told[0]["sentence"].startswith(level)
     assert "Closed: the last receipt is the session's close" in told[-1]["sentence"]

@@ -89,22 +89,22 @@ def verdict(audit: Audit) -> list[str]:
     told: list[str] = []
     unread = sum(count for step, _, count in audit.failures_by_step if step == NOT_READ)
     if audit.verified:
-        told.append(f"Every step of {_many(audit.receipts, 'receipt')} holds, and nothing is wrong with any session.")
+        told.append(f"Every step of {many(audit.receipts, 'receipt')} holds, and nothing is wrong with any session.")
     if audit.failed - unread:
-        told.append(f"{_many(audit.failed - unread, 'receipt')} failed a step of verification.")
+        told.append(f"{many(audit.failed - unread, 'receipt')} failed a step of verification.")
     if unread:
-        told.append(f"{_many(unread, 'item')} could not be read as a receipt.")
+        told.append(f"{many(unread, 'item')} could not be read as a receipt.")
     if audit.evidence_count:
         told.append(
-            f"In {_many(audit.evidence_count, 'place')} the operator signed what excludes one another: see evidence."
+            f"In {many(audit.evidence_count, 'place')} the operator signed what excludes one another: see evidence."
         )
     if audit.sessions_unverified:
-        told.append(f"{_many(audit.sessions_unverified, 'session')} of {audit.session_count:,} did not verify whole.")
+        told.append(f"{many(audit.sessions_unverified, 'session')} of {audit.session_count:,} did not verify whole.")
     if audit.unjudged:
-        told.append(f"{_many(audit.unjudged, 'receipt')} could not be judged in every step.")
+        told.append(f"{many(audit.unjudged, 'receipt')} could not be judged in every step.")
     told += [f"The key lists contradict one another: {each.message}." for each in audit.key_list_errors]
     if audit.changed:
-        told.append(f"{_many(len(audit.changed), 'file')} changed while they were read: audit again, of a copy.")
+        told.append(f"{many(len(audit.changed), 'file')} changed while they were read: audit again, of a copy.")
     told += _missing(audit.without_session)
     told += [f"A head that was named is not here: {each.digest.hex()}." for each in audit.heads if each.seq < 0]
     if not audit.receipts:
@@ -122,14 +122,15 @@ def _missing(kept: WithoutSession) -> Iterable[str]:
         place = f"{offer.digest}, table {offer.table}"
         yield f"An offer has no session here: {place}. Nothing that you kept says whether it was opened."
     for log in kept.logs:
-        given = _many(len(log.requests), "value")
+        given = many(len(log.requests), "value")
         yield f"Of the session of a chain there is no receipt here: {log.anchor.hex()}, {given} given."
     for each in kept.sealed:
         place = f"{each.digest}, table {each.table}, seq {each.seq}"
         yield f"Of the session of a sealed roll there is no receipt here: {place}."
 
 
-def _many(count: int, what: str) -> str:
+def many(count: int, what: str) -> str:
+    """Return a number of things in words, such as `1 receipt` and `2,000 receipts`."""
     return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 

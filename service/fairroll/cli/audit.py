@@ -133,7 +133,7 @@ def _lines(found: Audit) -> Iterable[str]:
     if read["failed"] > _SHOWN:
         yield f"  .. and {read['failed'] - _SHOWN:,} more"
     for each in value["notChecked"]:
-        yield f"  {each['receipts']:,} receipts: {each['reason']}"
+        yield f"  {report.many(each['receipts'], 'receipt')}: {each['reason']}"
     for name in read["changedFiles"][:_SHOWN]:
         yield f"  {name}: CHANGED while it was read [SOURCE_CHANGED]"
     sessions = value["sessions"]
@@ -142,7 +142,7 @@ def _lines(found: Audit) -> Iterable[str]:
     for session in [each for each in sessions["shown"] if not each["verified"] or each["openCount"] or each["sealed"]][
         :_SHOWN
     ]:
-        yield f"  {session['table']}: {session['receipts']:,} receipts, head {session['heads'][-1]}"
+        yield f"  {session['table']}: {report.many(session['receipts'], 'receipt')}, head {session['heads'][-1]}"
         yield from (
             f"    {each['reason']} at seq {each['seq']}: {each['message']}" for each in session["findings"][:_SHOWN]
         )
@@ -166,7 +166,9 @@ def _lines(found: Audit) -> Iterable[str]:
             yield f"  FLAGGED {each['subject']}{of}: {each['test']}, p {each['p']:.2g}"
     yield from value["verdict"]
     if found.verified:
-        levels = ", ".join(f"{each['level']} ({each['sessions']:,} sessions)" for each in value["level"]["sessions"])
+        levels = ", ".join(
+            f"{each['level']} ({report.many(each['sessions'], 'session')})" for each in value["level"]["sessions"]
+        )
         yield f"VERIFIED, level {levels}"
         for each in value["level"]["sessions"]:
             yield from (f"  {sentence}" for sentence in report.level_sentences(each))

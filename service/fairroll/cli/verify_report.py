@@ -113,7 +113,8 @@ def session_lines(reports: Sequence[Report], sessions: Sequence[SessionReport]) 
         yield f"{report.name}: seq {seq}, {len(report.steps) - 1} steps ok: {texts}"
     for session in sessions:
         yield ""
-        yield f"session {session.table} ({session.session_id.hex()[:16]}..), {len(session.receipts)} receipts"
+        count = "1 receipt" if len(session.receipts) == 1 else f"{len(session.receipts)} receipts"
+        yield f"session {session.table} ({session.session_id.hex()[:16]}..), {count}"
         yield from (f"  {found.reason} at seq {found.seq}: {found.message}" for found in session.findings)
         for each in session.open_decisions:
             of = f" of {each.decision.actor}" if each.decision.actor else ""
