@@ -68,11 +68,14 @@ def rows(rounds: int) -> list[Row]:
         def audit(jobs: int) -> None:
             run([*command, "--jobs", str(jobs)], check=True, capture_output=True)
 
-        def audit_cpu() -> float:
-            before = getrusage(RUSAGE_CHILDREN)
-            audit(1)
-            after = getrusage(RUSAGE_CHILDREN)
-            return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / RECEIPTS
+        def audit_cpu(jobs: int) -> Round:
+            def timed() -> float:
+                before = getrusage(RUSAGE_CHILDREN)
+                audit(jobs)
+                after = getrusage(RUSAGE_CHILDREN)
+                return (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime) / RECEIPTS
+
+            return timed
 
         def wall(jobs: int) -> Round:
             def timed() -> float:
@@ -108,7 +111,8 @@ def rows(rounds: int) -> list[Row]:
         floor_timed = cpu(floor)
         took = in_turns(
             {
-                "audit": audit_cpu,
+                "audit": audit_cpu(1),
+                "audit by two": audit_cpu(2),
                 "floor": lambda: floor_timed() / SAMPLE,
                 "one core": wall(1),
                 "two cores": wall(2),
@@ -122,6 +126,7 @@ def rows(rounds: int) -> list[Row]:
     aim = max(gives, 0.5) * 2 / 1.7
     return [
         Row("audit a receipt of 10,000", took["audit"], "verify its proof and its signature", took["floor"], 1.3),
+        Row("the same by two processes, CPU of all", took["audit by two"], "by one", took["audit"]),
         Row("proof and signature on two cores, elapsed", took["floor, two"], "on one", took["floor, one"]),
         Row("audit on two cores, elapsed", took["two cores"], "on one", took["one core"], aim),
     ]
