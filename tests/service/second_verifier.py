@@ -1,8 +1,8 @@
 """A second verifier, written from docs/protocol.md: it shares no code with the first, and no cryptographic library.
 
 Of the project it uses what any other implementer would generate: the messages of proto/. Rounds of a beacon are judged
-by `second_pairing`. Its only rules are sums and kept dice of notation; of every other check it says that it does not
-recompute it.
+by `second_pairing`. Its only rules are sums, kept and exploding dice of notation; of every other check it says that it
+does not recompute it.
 """
 
 from __future__ import annotations
@@ -375,30 +375,50 @@ def judge_chain(receipt: Receipt, chain: list[dict[str, Any]], keys: dict[str, A
         earlier += outcome.draws
 
 
-NOTATION = re.compile(r"([0-9]*)d([0-9]+)(?:(kh|kl)([0-9]+))?(?: ?([+-]) ?([0-9]+))?")
+NOTATION = re.compile(r"([0-9]*)d([0-9]+)(?:(!)|(kh|kl)([0-9]+))?(?: ?([+-]) ?([0-9]+))?")
 
 
 def recomputed(check: Any, stream: Iterator[int], left: int) -> roll_pb2.CheckOutcome | None:  # noqa: ANN401  a message
-    """What sums and kept dice give while draws are left; None for what is not known here."""
+    """What sums, kept and exploding dice give while draws are left; None for what is not known here."""
     match = NOTATION.fullmatch(check.text)
     if match is None or check.variables or check.HasField("rounding"):
         return None
-    count, sides, keep, kept, sign, constant = match.groups()
-    count, sides = int(count or 1), int(sides)
-    require(8, sides)
-    faces = [drawn(stream, sides) for _ in range(min(count, left))]
-    draws = [roll_pb2.Draw(sides=sides, face=face, purpose=roll_pb2.PURPOSE_ROLL) for face in faces]
-    if count > left:
-        return roll_pb2.CheckOutcome(engine="notation/1", status=roll_pb2.CHECK_STATUS_LIMIT_REACHED, draws=draws)
-    order = sorted(range(count), key=lambda each: faces[each], reverse=keep != "kl")
+    count, sides, explode, keep, kept, sign, constant = match.groups()
+    require(8, int(sides))
+    draws: list[roll_pb2.Draw] = []
+    whole = all(thrown(int(sides), bool(explode), stream, draws, left) for _ in range(int(count or 1)))
+    outcome = roll_pb2.CheckOutcome(engine="notation/1", draws=draws)
+    if not whole:
+        outcome.status = roll_pb2.CHECK_STATUS_LIMIT_REACHED
+        return outcome
+    faces = [draw.face for draw in draws]
+    order = sorted(range(len(faces)), key=lambda each: faces[each], reverse=keep != "kl")
     stays = set(order[: int(kept)] if keep else order)
     total = sum(faces[each] for each in stays) + int(constant or 0) * (-1 if sign == "-" else 1)
-    outcome = roll_pb2.CheckOutcome(engine="notation/1", status=roll_pb2.CHECK_STATUS_RESOLVED, draws=draws)
+    outcome.status = roll_pb2.CHECK_STATUS_RESOLVED
     outcome.notation.exact, outcome.notation.total = str(total), total
     for index, face in enumerate(faces):
-        fate = outcome_pb2.FATE_KEPT if index in stays else outcome_pb2.FATE_DROPPED
-        outcome.notation.dice.add(draw=index, value=face, fates=[fate])
+        fates = [outcome_pb2.FATE_EXPLODED] if explode and face == int(sides) else []
+        fates.append(outcome_pb2.FATE_KEPT if index in stays else outcome_pb2.FATE_DROPPED)
+        outcome.notation.dice.add(draw=index, value=face, fates=fates)
     return outcome
+
+
+def thrown(sides: int, explode: bool, stream: Iterator[int], draws: list[roll_pb2.Draw], left: int) -> bool:
+    """Throw a die, and again while its top face shows; False where draws are used up, or one die had too many."""
+    for again in range(101):
+        if len(draws) == left:
+            return False
+        face = drawn(stream, sides)
+        draw = roll_pb2.Draw(
+            sides=sides, face=face, purpose=roll_pb2.PURPOSE_EXPLODE if again else roll_pb2.PURPOSE_ROLL
+        )
+        if again:
+            draw.of = len(draws) - 1
+        draws.append(draw)
+        if not (explode and face == sides):
+            return True
+    return False
 
 
 def verdict(bundle: dict[str, Any], root: bytes) -> tuple[int, str]:
