@@ -19,11 +19,11 @@ class Difference:
 
     dialect: Dialect
     text: str
-    faces: list[int]
+    faces: tuple[int, ...]
     theirs: str
     ours: str
-    their_kept: list[int]
-    our_kept: list[int]
+    their_kept: tuple[int, ...]
+    our_kept: tuple[int, ...]
 
     def __str__(self) -> str:
         return f"{self.dialect.name}: {self.text}"
@@ -41,12 +41,12 @@ def differences() -> tuple[Difference, ...]:
         if match is None or match["dialect"] not in titles:
             continue
         (theirs, their_kept), (ours, our_kept) = _answer(match["theirs"]), _answer(match["ours"])
-        faces = [int(each) for each in match["faces"].split()]
+        faces = tuple(int(each) for each in match["faces"].split())
         found.append(Difference(titles[match["dialect"]], match["text"], faces, theirs, ours, their_kept, our_kept))
     return tuple(found)
 
 
-def _answer(cell: str) -> tuple[str, list[int]]:
+def _answer(cell: str) -> tuple[str, tuple[int, ...]]:
     """Read `12 (5 4 3)` or `refused: REASON`."""
     answer, _, dice = cell.strip().replace("`", "").partition(" (")
-    return answer, sorted(int(each) for each in dice.rstrip(")").split())
+    return answer, tuple(sorted(int(each) for each in dice.rstrip(")").split()))

@@ -8,7 +8,7 @@ from fairroll.convert import read_check, request_error
 from fairroll.errors import MAX_VALUE_CHARACTERS, RequestError, cut
 from fairroll.v1 import errors_pb2, notation_pb2, roll_pb2, service_pb2
 from fairroll_rules.errors import CheckError, Span
-from fairroll_rules.notation import Dialect, Explained, Program, Tree, outline, parse
+from fairroll_rules.notation import Dialect, Explained, Program, Rounding, Tree, outline, parse
 from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import ROUND
 from fairroll_rules.notation.translate import translated
@@ -45,14 +45,20 @@ def parse_notation(request: service_pb2.ParseNotationRequest) -> service_pb2.Par
     if tree is not None:
         _add_tree(response, tree)
         if request.translate_to:
-            _add_translation(response.translation, tree, request.translate_to)
+            _add_translation(response.translation, tree, request)
     response.readings.extend(_readings(request.check))
     return response
 
 
-def _add_translation(translation: service_pb2.NotationTranslation, tree: Tree, dialect: int) -> None:
+def _add_translation(
+    translation: service_pb2.NotationTranslation, tree: Tree, request: service_pb2.ParseNotationRequest
+) -> None:
+    check = request.check
+    # Of a check that is refused only the text may be fine.
+    rounding = next((each for each in Rounding if each.value == check.rounding), None)
+    bound = {each.name: each.choice or each.value for each in check.variables}
     try:
-        translation.text = translated(tree, Dialect(dialect))
+        translation.text = translated(tree, Dialect(request.translate_to), bound, rounding)
     except CheckError as error:
         translation.error.CopyFrom(_error_message(request_error(error)))
 

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_DRAWS, MAX_POOL, MAX_SIDES
+from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import CALL, OPERATE, power, root_of, tester
 from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
 from fairroll_rules.notation.limits import (
@@ -25,6 +26,7 @@ from fairroll_rules.notation.limits import (
 from fairroll_rules.notation.picking import pools_of
 from fairroll_rules.notation.pools import Faced, Pile, group_pile, modify
 from fairroll_rules.notation.tree import (
+    Bound,
     Call,
     Chain,
     Comparison,
@@ -86,7 +88,7 @@ class Bounds:
 class Analysis:
     """One pass over a tree with its variables. `ranges` has the range of every expression by its node's identity."""
 
-    def __init__(self, tree: Tree, variables: Mapping[str, int], inlined: Mapping[int, Exact] | None = None) -> None:
+    def __init__(self, tree: Tree, variables: Mapping[str, Bound], inlined: Mapping[int, Exact] | None = None) -> None:
         """Look at the whole tree; `inlined` are inline rolls, by their identity, of which the total is known.
 
         Raises:
@@ -94,8 +96,9 @@ class Analysis:
         """
         self.ranges: dict[int, Range] = {}
         self.inlined: Mapping[int, Exact] = inlined or {}
-        self.chosen: dict[int, int] = {}
+        self.chosen: dict[int, Node] = {}
         self._variables = variables
+        self._functions = reading_of(tree.dialect).functions
         self._draws = 0
         self._work = 0
         self._grows = False
@@ -147,10 +150,14 @@ class Analysis:
                 "COUNT_NEGATIVE",
                 f"{what} can be {found.low}",
                 node.span,
-                hint="keep it from falling below zero: max(.., 0). To subtract dice write -(3d6)",
+                hint=self._limited("keep it from falling below zero", 0),
                 value=str(found.low),
             )
         return int(found.low), int(found.high)
+
+    def _limited(self, advice: str, least: int) -> str:
+        """Return advice with the function that does it, where the dialect has that."""
+        return f"{advice}: max(.., {least})" if "max" in self._functions else advice
 
     def worked(self, dice: int) -> None:
         """Note that a modifier looks at so many dice."""
@@ -208,20 +215,37 @@ class Analysis:
                 return self.range(body)
 
     def _query(self, node: Query) -> Range:
-        place = self._variables.get(node.name, 1)
-        if not 1 <= place <= len(node.options):
-            raise CheckError(
-                "OUT_OF_RANGE",
-                f"{node.name} has the choices 1..{len(node.options)}, not {place} (column {node.span.start + 1})",
-                field="variables",
-                minimum=1,
-                maximum=len(node.options),
-                value=str(place),
-                span=node.span,
-                expected=tuple([f"{number} {label}".strip() for number, label in enumerate(node.labels, 1)]),
-            )
-        self.chosen[id(node)] = place - 1
-        return self.range(node.options[place - 1])
+        answer = self._variables.get(node.name)
+        chosen = self.chosen[id(node)] = node.options[0] if answer is None else self._answered(node, answer)
+        return self.range(chosen)
+
+    def _answered(self, node: Query, answer: Bound) -> Node:
+        """Return the option that an answer takes: by the integer that it is, or else by its label.
+
+        A query with nothing but a default asks for any number.
+        """
+        if isinstance(answer, int) and len(node.options) == 1:
+            number = Number(abs(answer), node.span)
+            return number if answer >= 0 else Negate(number, node.span)
+        worth = [_integer(each) for each in node.options]
+        if answer in worth:
+            return node.options[worth.index(answer)]
+        if str(answer) in node.labels:
+            return node.options[node.labels.index(str(answer))]
+        raise CheckError(
+            "NO_SUCH_OPTION",
+            f"{node.name} has no option {answer!r} (column {node.span.start + 1})",
+            field="variables",
+            value=str(answer),
+            span=node.span,
+            expected=tuple(
+                [
+                    label if number is None or label == str(number) else f"{number} ({label})"
+                    for label, number in zip(node.labels, worth, strict=True)
+                ]
+            ),
+            hint="give the number or the label of an option",
+        )
 
     def _pick(self, node: Pick) -> Range:
         """Return the range of a choice among the dice of several pools.
@@ -279,6 +303,15 @@ class Analysis:
 
     def _variable(self, name: str, span: Span, default: int | None) -> Range:
         value = self._variables.get(name, default)
+        if isinstance(value, str):
+            raise CheckError(
+                "NO_SUCH_OPTION",
+                f"the variable {name} is a number, not one of several options (column {span.start + 1})",
+                field="variables",
+                value=value,
+                span=span,
+                expected=("a number",),
+            )
         if value is None:
             raise CheckError(
                 "VARIABLE_MISSING",
@@ -303,7 +336,7 @@ class Analysis:
                     "SIDES_TOO_FEW",
                     f"a die has at least 1 side, not {found.low}",
                     sides.span,
-                    hint="keep it from falling below one: max(.., 1)",
+                    hint=self._limited("keep it from falling below one", 1),
                     value=str(found.low),
                 )
             if found.high > MAX_SIDES:
@@ -341,7 +374,7 @@ class Analysis:
                     "DIVISION_BY_ZERO",
                     f"the divisor {always} 0",
                     operand.span,
-                    hint="" if right.fixed else "keep it from zero, for example with max(.., 1)",
+                    hint="" if right.fixed else self._limited("keep it from zero", 1),
                 )
             result = _operate(operator, result, right)
             if result.bits > MAX_NUMBER_BITS:
@@ -369,6 +402,17 @@ class Analysis:
         if low < MIN_TOTAL or high > MAX_TOTAL:
             value = low if low < MIN_TOTAL else high
             raise beyond("total", MAX_TOTAL, str(value), span, minimum=MIN_TOTAL)
+
+
+def _integer(node: Node) -> Bound | None:
+    """Return the integer that an option is, None where it is something else."""
+    match node:
+        case Number(int(value)):
+            return value
+        case Negate(Number(int(value))):
+            return -value
+        case _:
+            return None
 
 
 def _exactly(value: Exact) -> Range:

@@ -47,11 +47,13 @@ from fairroll_rules.notation.tree import (
     Tally,
     Unique,
     Variable,
+    has_dice,
     never_negative,
 )
 
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _NEIGHBOUR = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}
+_GENERATED = (Explode, Reroll, Unique, Clamp, Among)
 _KEPT = {"keep": "k", "drop": "p"}
 
 
@@ -84,6 +86,7 @@ class _Writer:
             case Variable():
                 return self._variable(node)
             case Dice(count, sides, span):
+                self._plain_dice(count, sides, span)
                 return f"{self._factor(count)}{self._sides(sides, span)}"
             case Group(elements, span):
                 return self._group(elements, span)
@@ -95,7 +98,8 @@ class _Writer:
                 self._needs(self.reading.alone["select"] == "dice", "a choice among the dice of several pools", span)
                 return f"{{{self.node(inner_node)}}}{self._modifiers(modifiers, None)}"
             case Negate(operand, span):
-                fine = not self.has(Trait.NUMBERS_ALONE_NEGATE) or isinstance(operand, Number)
+                first = operand.base if isinstance(operand, Power) else operand
+                fine = not self.has(Trait.NUMBERS_ALONE_NEGATE) or isinstance(first, Number)
                 self._needs(fine, "a minus sign before anything but a number", span)
                 return f"-{self._wrapped(operand, Chain, Comparison)}"
             case Chain(operands, operators):
@@ -118,16 +122,23 @@ class _Writer:
                 self._token("?{", "a query", span)
                 texts = [self.node(each) for each in options]
                 if len(texts) > 1:
-                    texts = [f"{label},{text}" for label, text in zip(labels, texts, strict=True)]
+                    pairs = zip(labels, texts, strict=True)
+                    texts = [text if label == text else f"{label},{text}" for label, text in pairs]
                 return f"?{{{'|'.join((name, *texts))}}}"
             case Repeat(times, body, span):
+                if self.reading.repeats:
+                    return f"{self.reading.repeats[0]} {times} {self.node(body)}"
                 self._token("x{", "a repeat", span)
                 return f"{times}x{{{self.node(body)}}}"
 
     def _apart(self, source: Modified, modifiers: tuple[Modifier, ...]) -> bool:
         """Tell whether parentheses part two levels: else they would be sorted, or be selectors of one modifier."""
-        last, first = _keeps(source.modifiers[-1]), _keeps(modifiers[0])
-        return not self.has(Trait.IN_ORDER) or (self.has(Trait.SELECTORS) and last is not None and last == first)
+        last, first = source.modifiers[-1], modifiers[0]
+        if self.has(Trait.SELECTORS) and _keeps(last) is not None and _keeps(last) == _keeps(first):
+            return True
+        rolled = isinstance(first, _GENERATED) and any(not isinstance(each, _GENERATED) for each in source.modifiers)
+        split = rolled or isinstance(last, Among) or isinstance(first, Among)
+        return not (split and self.has(Trait.IN_ORDER))
 
     def has(self, trait: Trait) -> bool:
         """Tell whether the dialect has a trait."""
@@ -143,6 +154,12 @@ class _Writer:
 
     def _token(self, token: str, what: str, span: Span) -> None:
         self._needs(token in self.reading.tokens, what, span)
+
+    def _plain_dice(self, count: Node, sides: Node | Faces, span: Span) -> None:
+        parts = (count,) if isinstance(sides, Faces) else (count, sides)
+        literal = all(isinstance(each, Number) and isinstance(each.value, int) for each in parts)
+        self._needs(literal or not self.has(Trait.LITERAL_DICE), "a computed count or sides of dice", span)
+        self._needs(not (self.has(Trait.FIXED_DICE) and any(map(has_dice, parts))), "dice in a count or sides", span)
 
     def _variable(self, node: Variable) -> str:
         if node.default is not None:
@@ -291,7 +308,8 @@ class _Writer:
         name += "p" * modifier.penetrate + "o" * modifier.once
         if name not in self.reading.modifiers:
             name = {"!": self._own("!", "an explosion", span), "!o": "xo"}.get(name, name)
-            what = "an explosion that is compound, penetrates, or happens once"
+            kinds = {"compounds": modifier.compound, "penetrates": modifier.penetrate, "happens once": modifier.once}
+            what = f"an explosion that {' and '.join([kind for kind, holds in kinds.items() if holds])}"
             self._needs(self.reading.modifiers.get(name) == "!", what, span)
         most = ""
         if modifier.cap is not None:

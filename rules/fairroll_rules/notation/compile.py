@@ -58,6 +58,7 @@ from fairroll_rules.notation.throws import (
 )
 from fairroll_rules.notation.tree import (
     Among,
+    Bound,
     Call,
     Chain,
     Clamp,
@@ -161,8 +162,8 @@ class Compiler:
                 if id(node) not in self._inlined:
                     raise AssertionError("inline rolls are rolled before what they stand in")
                 return Constant(self._inlined[id(node)])
-            case Query(options=options):
-                return self.runner(options[self._chosen[id(node)]], labels)
+            case Query():
+                return self.runner(self._chosen[id(node)], labels)
             case Call(function, arguments):
                 return Called(CALL[function], self._apart(arguments, labels))
             case Labelled(inner, label):
@@ -184,8 +185,8 @@ class Compiler:
     def _at_play(self, node: Node) -> Iterable[Node]:
         """Return what is rolled when a node is: of a query the choice, and of an inline roll nothing any more."""
         match node:
-            case Query(options=options):
-                return (options[self._chosen[id(node)]],)
+            case Query():
+                return (self._chosen[id(node)],)
             case Inline():
                 return ()
             case _:
@@ -507,10 +508,11 @@ def _combining(node: Node) -> Callable[..., Exact]:
 
 
 def runner_of_tree(
-    tree: Tree, root: Node, variables: Mapping[str, int], analysis: Analysis, wrap: Wrap | None = None
+    tree: Tree, root: Node, variables: Mapping[str, Bound], analysis: Analysis, wrap: Wrap | None = None
 ) -> Runner:
     """Return the runner of a whole tree, its inline rolls before everything else."""
-    inlines = inlines_of(root)
+    # Those of options that were not chosen are nobody's.
+    inlines = [each for each in inlines_of(root) if id(each) in analysis.ranges]
     if not inlines:
         return Compiler(analysis, wrap).runner(root)
     known: dict[tuple[Exact, ...], Runner] = {}

@@ -103,8 +103,17 @@ class Reading:
     alone: Mapping[str, str]
     """What a group of one does when dice are selected, and when they are counted: `dice`, `total` or `refused`."""
 
+    examples: Mapping[str, str]
+    """What a hint shows: a kind of roll to how the dialect writes one; kinds that it cannot write are absent."""
+
     commands: tuple[str, ...] = ()
     """What may stand before the roll in a chat window."""
+
+    speech: tuple[str, ...] | None = None
+    """What messages begin with that may hold a roll between `[[` and `]]`, besides words; None where none do."""
+
+    repeats: tuple[str, ...] = ()
+    """Commands of a chat window that take a number and a roll, and roll it so often."""
 
 
 PERCENT = (100,)
@@ -129,6 +138,8 @@ _PHASES = {
 _KEEPS = {"kh": "kh", "kl": "kl", "k": "kh", "dh": "dh", "dl": "dl", "d": "dl"}
 
 _EXPLOSIONS = {f"{sign}{penetrate}": "!" for sign in ("!", "!!") for penetrate in ("", "p")}
+
+_GROUP, _SET = "{2d6, 1d8}kh1", "(2d6, 1d8)kh1"
 
 _COUNTS_THERE = ("MARK_ONLY", "{0} marks dice and leaves the total alone; Foundry counts them")
 
@@ -177,6 +188,7 @@ STANDARD = Reading(
     tokens=frozenset(("^", "{", "d{", "x{", "[", "@", "#", "~", ":")),
     traits=frozenset((Trait.BARE_POINT,)),
     alone=MappingProxyType({"select": "refused", "count": "refused"}),
+    examples=MappingProxyType({"count": "10d10>=8", "failure": "10d10>=8f1", "set": _GROUP, "one": "max(1d4-2, 1)"}),
 )
 
 ROLL20 = Reading(
@@ -205,7 +217,9 @@ ROLL20 = Reading(
     tokens=frozenset(("**", "{", "[", "@", "[[", "?{", "\\")),
     traits=frozenset((Trait.BARE_POINT, Trait.FREE_TEXT, Trait.REMAINDER)),
     alone=MappingProxyType({"select": "dice", "count": "dice"}),
+    examples=MappingProxyType({"count": "10d10>8", "failure": "10d10>8f1", "set": _GROUP}),
     commands=("/roll", "/r", "/gmroll", "/gr"),
+    speech=("/em", "/me", "/w", "/desc", "/as", "/emas", "/ooc"),
 )
 
 FOUNDRY = Reading(
@@ -241,6 +255,7 @@ FOUNDRY = Reading(
     tokens=frozenset(("{", "[", "@", "#")),
     traits=frozenset((Trait.BARE_POINT, Trait.IN_ORDER, Trait.AT_MOST, Trait.TALLIES, Trait.REMAINDER)),
     alone=MappingProxyType({"select": "total", "count": "total"}),
+    examples=MappingProxyType({"count": "10d10cs>=8", "set": _GROUP, "one": "max(1d4-2, 1)"}),
     commands=(
         "/roll",
         "/r",
@@ -254,6 +269,7 @@ FOUNDRY = Reading(
         "/selfroll",
         "/sr",
     ),
+    speech=("/em", "/emote", "/me", "/w", "/whisper", "/ic", "/ooc", "/gm"),
 )
 
 AVRAE = Reading(
@@ -286,7 +302,10 @@ AVRAE = Reading(
         )
     ),
     alone=MappingProxyType({"select": "total", "count": "total"}),
+    examples=MappingProxyType({"set": _SET}),
     commands=("!roll", "!r"),
+    speech=(),
+    repeats=("!rr", "!multiroll"),
 )
 
 _ORDER = "min max ! rr,ro u,uo kh,kl dh,dl =,f cs cf sa,sd"
@@ -331,6 +350,7 @@ RPG_DICE_ROLLER = Reading(
         )
     ),
     alone=MappingProxyType({"select": "dice", "count": "total"}),
+    examples=MappingProxyType({"count": "10d10>=8", "failure": "10d10>=8f=1", "set": _GROUP, "one": "max(1d4-2, 1)"}),
 )
 
 TABLE: Mapping[Dialect, Reading] = MappingProxyType(
@@ -352,21 +372,11 @@ def reading_of(dialect: Dialect) -> Reading:
 
 def knowing(token: str) -> tuple[str, ...]:
     """Return the names of the dialects that know a token, spelled as in their tables."""
-    return tuple([dialect.name for dialect, reading in TABLE.items() if _knows(reading, token)])
+    return tuple([name.name for name, each in TABLE.items() if token in words_of(each) or token in each.dice])
 
 
-def spelled(reading: Reading, token: str) -> str:
-    """Return how a dialect spells the modifier that a token is elsewhere; the empty string where it has none."""
-    owns = {each.modifiers[token] for each in TABLE.values() if token in each.modifiers}
-    found = [spelling for spelling, own in reading.modifiers.items() if own in owns]
-    return found[0] if found else ""
-
-
-def _knows(reading: Reading, token: str) -> bool:
-    return (
-        token in reading.modifiers
-        or token in reading.tokens
-        or token in reading.functions
-        or token in reading.compares
-        or token in reading.dice
-    )
+def words_of(reading: Reading) -> frozenset[str]:
+    """Return all tokens of a dialect but its dice, spelled as in its table, and with selectors where it has those."""
+    selecting = Trait.SELECTORS in reading.traits
+    behind = [f"{each}{selector}" for each in reading.modifiers for selector in "hl<>"] if selecting else []
+    return reading.tokens.union(reading.modifiers, behind, reading.functions, reading.compares)

@@ -14,7 +14,7 @@ from fairroll_rules.notation.dialects import Dialect
 from fairroll_rules.notation.inlines import inlines_of
 from fairroll_rules.notation.parser import parse
 from fairroll_rules.notation.runners import Result, Runner
-from fairroll_rules.notation.tree import Labelled, Node, Repeat, children
+from fairroll_rules.notation.tree import Bound, Labelled, Node, Repeat, children
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class _Watched(Runner):
         return result
 
 
-def explain(text: str, dialect: Dialect, variables: Mapping[str, int], draws: Sequence[Draw]) -> Explained:
+def explain(text: str, dialect: Dialect, variables: Mapping[str, Bound], draws: Sequence[Draw]) -> Explained:
     """Return the tree of a roll with a total at each node, by rolling it again from its draws.
 
     Raises:
@@ -92,14 +92,15 @@ def explain(text: str, dialect: Dialect, variables: Mapping[str, int], draws: Se
     watch = _Watch(dice, dialect)
     root = tree.root
     body, times = (root.body, root.times) if isinstance(root, Repeat) else (root, 1)
-    runner = runner_of_tree(tree, body, variables, Analysis(tree, variables), watch.wrap)
+    analysis = Analysis(tree, variables)
+    runner = runner_of_tree(tree, body, variables, analysis, watch.wrap)
     for _ in range(times):
         runner.run(dice)
     if len(dice.log) != len(draws):
         raise AnswerError("DRAWS_DIFFER", "these are not the draws of this notation", field="draws")
     inside = tuple(watch.levels[0])
     if not isinstance(root, Repeat):
-        inlines = [each.span for each in inlines_of(body)]
+        inlines = [each.span for each in inlines_of(body) if id(each) in analysis.ranges]
         return _grafted(inside[-1], dict(zip(inlines, inside, strict=False)))
     return Explained(_kind(root), root.span, canonical(root), "", "", tuple(range(len(draws))), inside)
 

@@ -7,8 +7,17 @@ from fairroll_rules.errors import CheckError, Span
 SYNTAX = "NOTATION_SYNTAX"
 """The text is not notation at the span."""
 
+FOREIGN = "TOKEN_OF_OTHER_DIALECT"
+"""The dialect does not know what stands at the span; `expected` names those that do."""
+
+FREE = "for free text "
+"""What a hint begins with that is about text which is no notation."""
+
 LIMIT = "LIMIT_EXCEEDED"
 """A limit would be passed; the error names it, its value and what was given."""
+
+SEVERAL = "SEVERAL_ROLLS"
+"""The text holds more than one roll."""
 
 NOT_WHOLE = "NOT_WHOLE"
 """A count, sides, an exponent or a clamp that is not always a whole number."""

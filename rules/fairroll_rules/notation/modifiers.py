@@ -8,9 +8,9 @@ from math import floor
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_POOL
-from fairroll_rules.notation.dialects import TABLE, Reading, Trait, knowing, spelled
+from fairroll_rules.notation.dialects import TABLE, Reading, Trait, knowing
 from fairroll_rules.notation.exact import tester
-from fairroll_rules.notation.faults import SYNTAX, beyond, refuse
+from fairroll_rules.notation.faults import FOREIGN, SYNTAX, beyond, refuse
 from fairroll_rules.notation.limits import MAX_MODIFIERS, MAX_WEIGHT
 from fairroll_rules.notation.tokens import Scanner
 from fairroll_rules.notation.tree import (
@@ -60,6 +60,11 @@ class ModifierParser(ABC):
     margin: tuple[str, Node] | None = None
     """A margin of success that was just read: it is no modifier of the dice but a sum with their total."""
 
+    def shown(self, kind: str, hint: str) -> str:
+        """Return a hint with the dialect's own example of a kind of roll; the empty string where it has none."""
+        example = self.reading.examples.get(kind)
+        return f"{hint}{example}" if example else ""
+
     @abstractmethod
     def factor(self, after: str, *what: str) -> Node:
         """`factor := number | variable | "(" expression ")"`."""
@@ -82,13 +87,12 @@ class ModifierParser(ABC):
         """Return the error for a token that this dialect does not know and others do."""
         known = knowing(token)
         titles = [reading.title for dialect, reading in TABLE.items() if dialect.name in known]
-        instead = spelled(self.reading, token)
         return refuse(
-            "TOKEN_OF_OTHER_DIALECT",
+            FOREIGN,
             f"{self.reading.title} has no `{token}`; {', '.join(titles)} {'has' if len(titles) == 1 else 'have'} it",
             span,
             expected=known,
-            hint=hint or (f"write {instead}" if instead else ""),
+            hint=hint,
             value=token,
         )
 
@@ -101,10 +105,7 @@ class ModifierParser(ABC):
             name = "" if scan.peek() in "<>=" else scan.modifier()
             if not name and not (scan.peek() and scan.peek() in "<>=" and "=" in self.reading.compares):
                 break
-            for phase, read in self._modifier(name, at, source):
-                modifier = read
-                if isinstance(modifier, Count) and modifier.failure:
-                    modifier = self._rest(modifier, [each for _, each in found])
+            for phase, modifier in self._modifier(name, at, source):
                 self.count_node(modifier.span)
                 found.append((phase, modifier))
                 if len(found) > MAX_MODIFIERS:
@@ -114,6 +115,8 @@ class ModifierParser(ABC):
             return source
         if self.has(Trait.LAST_WINS):
             found = _last_of_each(found)
+        if self.has(Trait.SUCCESS_FIRST):
+            found = _successes_first(found)
         levels = self._levels(found) if self.has(Trait.IN_ORDER) else [found]
         span = scan.since(start)
         for level in levels:
@@ -204,7 +207,8 @@ class ModifierParser(ABC):
                 return Keep(known == "kh", count, self.scan.since(start))
             case "dh" | "dl":
                 count = self._selected()
-                return Drop(known == "dh", count, name == "d", self.scan.since(start))
+                bare = name == "d" and "d" in self.reading.warnings
+                return Drop(known == "dh", count, bare, self.scan.since(start))
             case "=" | "f":
                 return self._count(known == "f", start)
             case "tally":
@@ -297,13 +301,6 @@ class ModifierParser(ABC):
                 raise beyond("weight", MAX_WEIGHT, str(weight), scan.since(at), minimum=1)
         return Count(failure, compare, weight, scan.since(start))
 
-    def _rest(self, failure: Count, before: list[Modifier]) -> Count:
-        """Return a failure that leaves successes alone, where the dialect does so and both can hold for one die."""
-        points = [each.compare for each in before if isinstance(each, Count) and not each.failure]
-        if self.has(Trait.SUCCESS_FIRST) and any(_can_both_hold(failure.compare, each) for each in points):
-            return replace(failure, rest=True)
-        return failure
-
     def _optional_point(self) -> Compare | None:
         """`optional_point := compare_point?`."""
         if (self._factor_next() and self.has(Trait.BARE_POINT)) or self._sign_next():
@@ -329,7 +326,8 @@ class ModifierParser(ABC):
         if operator in ("<", ">", "<=", ">=") and spelling in ("<", ">"):
             self.warn(spelling, scan.since(start))
         if not operator and not (self._factor_next() and self.has(Trait.BARE_POINT)):
-            raise scan.unexpected("f", "a compare point such as 1 or <=2")
+            bare = "1" if self.has(Trait.BARE_POINT) else "=1"
+            raise scan.unexpected("f", f"a compare point such as {bare} or <2")
         value = self._without_dice(self._signed_factor(spelling or "a modifier"))
         return Compare(operator or "=", value, scan.since(start))
 
@@ -408,8 +406,8 @@ class ModifierParser(ABC):
             count = scan.whole(name)
             return Rank(highest, count, scan.since(start))
         compare = self._compare_point()
-        if not isinstance(compare.value, Number):
-            raise refuse(SYNTAX, f"{name} takes a number", compare.value.span, expected=("a number",))
+        if not (isinstance(compare.value, Number) and isinstance(compare.value.value, int)):
+            raise refuse(SYNTAX, f"{name} takes a whole number", compare.value.span, expected=("a whole number",))
         return compare
 
     # What fits
@@ -444,7 +442,7 @@ class ModifierParser(ABC):
                     "FAILURE_WITHOUT_SUCCESS",
                     "failures are counted only after a success",
                     modifier.span,
-                    hint="write the success first: 10d10>=8f1",
+                    hint=self.shown("failure", "write the success first: "),
                 )
         if isinstance(modifier, _COUNTS) and any(
             isinstance(each, _COUNTS) and type(each) is not type(modifier) for each in before
@@ -568,6 +566,17 @@ def _last_of_each(found: list[_Found]) -> list[_Found]:
             kept = [other for other in kept if _kind(other[1]) != _kind(each[1])]
         kept.append(each)
     return kept
+
+
+def _successes_first(found: list[_Found]) -> list[_Found]:
+    """Return modifiers in which a failure leaves successes alone, where both can hold for one die."""
+    points = [each.compare for _, each in found if isinstance(each, Count) and not each.failure]
+    return [
+        (phase, replace(each, rest=True))
+        if isinstance(each, Count) and each.failure and any(_can_both_hold(each.compare, point) for point in points)
+        else (phase, each)
+        for phase, each in found
+    ]
 
 
 def _kind(modifier: Modifier) -> tuple[type[Modifier], bool | str]:

@@ -104,12 +104,14 @@ def _picked(inner: Node, group: Modified, selects: tuple[Modifier, ...]) -> Node
 
 
 def _selected(pool: Pool, selects: tuple[Modifier, ...], span: Span) -> Modified:
-    """Return a pool that is selected from; what is only rolled again needs no parentheses of its own."""
-    if isinstance(pool, Modified) and all(
-        isinstance(each, (Reroll, Explode, Clamp, Unique)) for each in pool.modifiers
-    ):
-        return Modified(pool.source, (*pool.modifiers, *selects), span)
-    return Modified(pool, selects, span)
+    """Return a pool that is selected from before it is counted; one that is only rolled again stays one level."""
+    if not isinstance(pool, Modified):
+        return Modified(pool, selects, span)
+    counts = tuple([each for each in pool.modifiers if isinstance(each, _COUNTS)])
+    before = tuple([each for each in pool.modifiers if not isinstance(each, _COUNTS)])
+    if all(isinstance(each, (Reroll, Explode, Clamp, Unique)) for each in before):
+        return Modified(pool.source, (*before, *selects, *counts), span)
+    return Modified(replace(pool, modifiers=before), (*selects, *counts), span)
 
 
 def _counted(inner: Node, group: Modified, counts: tuple[Count | Tally | Match, ...]) -> Node:
@@ -119,6 +121,8 @@ def _counted(inner: Node, group: Modified, counts: tuple[Count | Tally | Match, 
     constants: list[tuple[str, Node]] = []
     for sign, operand in zip(("+", *operators), operands, strict=True):
         if isinstance(operand, (Dice, Modified)) and sign == "+" and pools_of(operand):
+            if _is_counted(operand):
+                raise refuse("COUNTED_ALREADY", "the dice in the group are counted already", counts[0].span)
             pools.append(operand)
         elif sign in "+-" and not has_dice(operand):
             constants.append((sign, operand))
@@ -129,6 +133,13 @@ def _counted(inner: Node, group: Modified, counts: tuple[Count | Tally | Match, 
     shifted = tuple([_shifted(each, constants) for each in counts])
     counted = tuple([Modified(pool, shifted, group.span) for pool in pools])
     return counted[0] if len(counted) == 1 else Chain(counted, ("+",) * (len(counted) - 1), group.span)
+
+
+def _is_counted(pool: Pool) -> bool:
+    return isinstance(pool, Modified) and (
+        any(isinstance(each, _COUNTS) for each in pool.modifiers)
+        or (isinstance(pool.source, Modified) and _is_counted(pool.source))
+    )
 
 
 def _shifted(count: Count | Tally | Match, constants: list[tuple[str, Node]]) -> Count | Tally | Match:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Protocol
@@ -81,6 +81,12 @@ class Faced:
         found = [face for face in candidates if any(test(face) for test in tests) == matching]
         return (min(found), max(found)) if found else None
 
+    def rising(self, *, down: bool) -> Iterator[int]:
+        """Yield each face once, from the lowest up, or from the highest `down`."""
+        yield from sorted(set(self.named), reverse=down) or (
+            range(self.most, 0, -1) if down else range(1, self.most + 1)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Pile:
@@ -88,6 +94,7 @@ class Pile:
 
     `chains` are the first dice with what their explosions add, each `chain_low`..`chain_high`, while no selection has
     torn them apart. `ranked` has the bounds of the totals of a group, both sorted. `counted` is what counting made.
+    `natural` dice are worth what they show.
     """
 
     least: int
@@ -97,6 +104,7 @@ class Pile:
     faced: Faced | None
     whole: bool = True
     pristine: bool = True
+    natural: bool = True
     chains: tuple[int, int] | None = None
     chain_low: Exact = 0
     chain_high: Exact = 0
@@ -180,8 +188,9 @@ def _reroll(looker: Looker, pile: Pile, modifier: Reroll, until: list[Point]) ->
         until.clear()
     else:
         ends = faced.some(until, matching=False, sides=faced.most) or ends
-    # Which values stand for which faces is known of pristine dice alone.
-    return replace(pile, low=ends[0], high=ends[1], chains=None) if pile.pristine else _widened(pile, ends)
+    if pile.pristine or (pile.natural and not modifier.once):
+        return replace(pile, low=ends[0], high=ends[1], chains=None)
+    return _widened(pile, ends)
 
 
 def _widened(pile: Pile, ends: Ends) -> Pile:
@@ -204,14 +213,21 @@ def _explode(looker: Looker, pile: Pile, modifier: Explode) -> Pile:
     bursting, resting = _bursting(faced, point)
     if bursting is None or cap == 0:
         return pile
-    chain = _chain_ends(pile, bursting, resting, cap, capped=capped, less=modifier.penetrate)
+    if modifier.valued and pile.chains is None:
+        first = point or faced.default(highest=True)
+        if _among_values(pile, [first], matching=True) is None:
+            return pile
+        chain = _clamped_chain(pile, first, bursting, resting, cap, less=modifier.penetrate)
+    else:
+        chain = _chain_ends(pile, bursting, resting, cap, capped=capped, less=modifier.penetrate)
     if modifier.compound:
-        return replace(pile, low=chain[0], high=chain[1], pristine=False, chains=None)
+        return replace(pile, low=chain[0], high=chain[1], pristine=False, natural=False, chains=None)
     low, high = faced.ends()
     return replace(
         _widened(pile, (low - modifier.penetrate, high)),
         most=pile.most * (1 + cap),
         pristine=False,
+        natural=pile.natural and not modifier.penetrate,
         chains=(pile.least, pile.most),
         chain_low=chain[0],
         chain_high=chain[1],
@@ -240,6 +256,27 @@ def _chain_ends(pile: Pile, bursting: Ends, resting: Ends, cap: int, *, capped: 
         end = last if extra == cap else resting
         lows.append(extra * (bursting[0] - less) + end[0])
         highs.append(extra * (bursting[1] - less) + end[1])
+    return min(lows), max(highs)
+
+
+def _among_values(pile: Pile, points: Sequence[Point], *, matching: bool) -> Ends | None:
+    """Return the ends of the values of a die for which any (or, not `matching`, none) of the points holds."""
+    low, high = ceil(pile.low), floor(pile.high)
+    near = [each for _, point in points for each in range(floor(point) - 1, ceil(point) + 2)]
+    tests = [tester(name, point) for name, point in points]
+    values = [each for each in (low, high, *near) if low <= each <= high]
+    found = [each for each in values if any(test(each) for test in tests) == matching]
+    return (min(found), max(found)) if found else None
+
+
+def _clamped_chain(pile: Pile, point: Point, bursting: Ends, resting: Ends, cap: int, *, less: bool) -> Ends:
+    """Return the ends of a die whose clamped value explodes, and of what it explodes into, which is not clamped."""
+    first = _among_values(pile, [point], matching=True)
+    rest = _among_values(pile, [point], matching=False)
+    lows, highs = ([rest[0]], [rest[1]]) if rest else ([], [])
+    if first:
+        lows += [first[0] + (extra - 1) * bursting[0] + resting[0] - extra * less for extra in (1, cap)]
+        highs += [first[1] + (extra - 1) * bursting[1] + resting[1] - extra * less for extra in (1, cap)]
     return min(lows), max(highs)
 
 
@@ -272,28 +309,67 @@ def _unique(looker: Looker, pile: Pile, modifier: Unique) -> Pile:
             value=str(pile.most),
             hint="roll fewer dice, or cap their explosions",
         )
-    return _widened(pile, faced.ends())
+    widened = _widened(pile, faced.ends())
+    clamped = modifier.valued and point is None
+    if modifier.once or not (pile.natural or clamped):
+        return widened
+    of = faced if pile.natural else Faced(tuple(range(int(widened.low), int(widened.high) + 1)), 0, 0)
+    bound = None if point is None else tester(*point)
+    low = min(_of_different(of.rising(down=False), bound, pile.least, pile.most))
+    high = max(_of_different(of.rising(down=True), bound, pile.least, pile.most))
+    return replace(widened, chains=(1, 1), chain_low=low, chain_high=high)
+
+
+def _of_different(faces: Iterator[int], bound: Callable[[Exact], bool] | None, least: int, most: int) -> Iterator[int]:
+    """Yield sums of `least`..`most` dice that take faces in turn, one die for a face that is `bound`, else the rest."""
+    total, taken = 0, 0
+    if not least:
+        yield 0
+    for face in faces:
+        dice = most - taken if bound is not None and not bound(face) else 1
+        for more in {max(1, least - taken), dice}:
+            if more <= dice and least <= taken + more <= most:
+                yield total + more * face
+        total, taken = total + dice * face, taken + dice
+        if taken >= most:
+            return
 
 
 def _among(looker: Looker, pile: Pile, modifier: Among) -> Pile:
     faced = _faced(pile)
-    ends: Ends = faced.ends()
     points = [(each.operator, looker.fixed(each.value)) for each in modifier.points if isinstance(each, Compare)]
-    if points and modifier.again and modifier.most is None:
+    ranks = [each for each in modifier.points if isinstance(each, Rank)]
+    endless = modifier.again and modifier.most is None
+    if points and endless:
         _ends_some_time(faced, points, modifier, "explosion" if modifier.explode else "reroll", highest=False)
+    bursting = faced.some(points, matching=True, sides=faced.most)
     if not modifier.explode:
-        if (
-            points
-            and faced.some(points, matching=True, sides=faced.most) is None
-            and len(points) == len(modifier.points)
-        ):
-            return pile
-        return _widened(pile, ends)
+        return _widened(pile, faced.ends()) if bursting or not points or ranks else pile
     looker.grown()
+    plain = pile.pristine and not ranks and bool(points)
+    resting = faced.some(points, matching=False, sides=faced.most)
+    if plain and bursting is None:
+        return pile
+    ends = faced.ends()
     extra = pile.most * (MAX_AGAIN if modifier.again else 1)
     if modifier.most is not None:
         extra = min(extra, modifier.most)
     low, high, whole = pile.total()
+    # Whoever explodes brings one die at least.
+    low, high = low + min(ends[0] if pile.least else 0, extra * ends[0]), high + max(0, extra * ends[1])
+    if plain and bursting and resting and endless:
+        low, high = _times(
+            (pile.least, pile.most), *_chain_ends(pile, bursting, resting, MAX_AGAIN, capped=False, less=False)
+        )
+    elif plain and bursting:
+        quiet = _times((pile.least, pile.most), *resting) if resting else (low, high)
+        low, high = min(low + bursting[0] - pile.low, quiet[0]), max(high, quiet[1])
+    elif not (ranks and not points):
+        low = min(low, pile.total()[0])
+    elif (
+        endless and pile.pristine and not faced.named and [(each.highest, each.count) for each in ranks] == [(True, 1)]
+    ):
+        high = min(high, _rising(pile.most, faced.most))
     # So many dice more in all, whichever they come from.
     return replace(
         pile,
@@ -302,10 +378,17 @@ def _among(looker: Looker, pile: Pile, modifier: Among) -> Pile:
         high=max(pile.high, ends[1]),
         pristine=False,
         chains=(1, 1),
-        chain_low=low + min(0, extra * ends[0]),
-        chain_high=high + max(0, extra * ends[1]),
+        chain_low=low,
+        chain_high=high,
         whole=whole,
     )
+
+
+def _rising(dice: int, sides: int) -> int:
+    """Return the most that dice come to of which the highest explodes, and again each that is higher still."""
+    # From all dice at one face up through every higher one; the sum has one top, at as many as there are dice.
+    starts = {min(sides, max(1, each)) for each in (1, dice - 1, dice, sides)}
+    return max([dice * each + (sides * (sides + 1) - each * (each + 1)) // 2 + sides for each in starts])
 
 
 def _sieve(looker: Looker, pile: Pile, modifier: Sieve) -> Pile:
@@ -315,15 +398,42 @@ def _sieve(looker: Looker, pile: Pile, modifier: Sieve) -> Pile:
     least, most = _left(pile.least, ranks, keep=modifier.keep), _left(pile.most, ranks, keep=modifier.keep)
     if not points:
         return replace(pile, least=min(least, most), most=max(least, most), chains=None, ranked=None)
-    low, high = pile.low, pile.high
-    if not ranks and pile.pristine and pile.faced is not None:
-        fitting = pile.faced.some(points, matching=modifier.keep, sides=pile.faced.most)
-        if fitting is None:
-            return replace(pile, least=0, most=0, chains=None, ranked=None)
-        low, high = fitting
-        all_fit = pile.faced.some(points, matching=not modifier.keep, sides=pile.faced.most) is None
-        return replace(pile, least=pile.least if all_fit else 0, low=low, high=high, chains=None, ranked=None)
-    return replace(pile, least=0, low=low, high=high, chains=None, ranked=None)
+    if ranks:
+        # What a rank keeps is kept, and what it drops is dropped, whatever the points choose besides.
+        ends = (min(least, most), pile.most) if modifier.keep else (0, max(least, most))
+        return replace(pile, least=ends[0], most=ends[1], chains=None, ranked=None)
+    if pile.ranked is not None and pile.whole:
+        return _sieve_totals(pile, pile.ranked, points, keep=modifier.keep)
+    if pile.faced is None:
+        return replace(pile, least=0, chains=None, ranked=None)
+    fitting = _fitting(pile, points, matching=modifier.keep)
+    if fitting is None:
+        return replace(pile, least=0, most=0, chains=None, ranked=None)
+    all_fit = _fitting(pile, points, matching=not modifier.keep) is None
+    return replace(pile, least=pile.least if all_fit else 0, low=fitting[0], high=fitting[1], chains=None, ranked=None)
+
+
+def _fitting(pile: Pile, points: Sequence[Point], *, matching: bool) -> Ends | None:
+    """Return the ends of the values that fit: of the faces, or of what lies between the ends of other values."""
+    if pile.pristine and pile.faced is not None and pile.natural:
+        return pile.faced.some(points, matching=matching, sides=pile.faced.most)
+    return _among_values(pile, points, matching=matching)
+
+
+def _sieve_totals(
+    pile: Pile, ranked: tuple[tuple[Exact, ...], tuple[Exact, ...]], points: Sequence[Point], *, keep: bool
+) -> Pile:
+    """Return what is left of a group whose totals fit or count for nothing."""
+    low: Exact = 0
+    high: Exact = 0
+    for ends in zip(*ranked, strict=True):
+        one = replace(pile, low=ends[0], high=ends[1])
+        fitting = _among_values(one, points, matching=keep)
+        never = _among_values(one, points, matching=not keep) is None
+        kept = fitting or (0, 0)
+        low += kept[0] if never else min(0, kept[0])
+        high += kept[1] if never else max(0, kept[1])
+    return replace(pile, least=0, chains=(1, 1), chain_low=low, chain_high=high, ranked=None)
 
 
 def _left(among: int, ranks: Sequence[Rank], *, keep: bool) -> int:
@@ -374,7 +484,9 @@ def _clamp(looker: Looker, pile: Pile, modifier: Clamp) -> Pile:
         raise refuse(NOT_WHOLE, "a clamp must be whole", modifier.limit.span, expected=("a whole number",))
     pick: Callable[[Exact, Exact], Exact] = max if modifier.side == "min" else min
     # Each die is now bounded on its own, whatever it exploded from.
-    return replace(pile, low=pick(pile.low, limit), high=pick(pile.high, limit), pristine=False, chains=None)
+    return replace(
+        pile, low=pick(pile.low, limit), high=pick(pile.high, limit), pristine=False, natural=False, chains=None
+    )
 
 
 def _select(looker: Looker, pile: Pile, modifier: Keep | Drop) -> Pile:

@@ -14,7 +14,19 @@ from fairroll_rules.notation.dialects import Dialect
 from fairroll_rules.notation.limits import MAX_VARIABLES
 from fairroll_rules.notation.parser import GRAMMAR_VERSION, parse
 from fairroll_rules.notation.runners import Result, Runner, Value, run_part
-from fairroll_rules.notation.tree import Count, Match, Modified, Modifier, Node, Repeat, Sort, Tally, Tree, children
+from fairroll_rules.notation.tree import (
+    Bound,
+    Count,
+    Match,
+    Modified,
+    Modifier,
+    Node,
+    Repeat,
+    Sort,
+    Tally,
+    Tree,
+    children,
+)
 
 _REMEMBERED = 1_024
 
@@ -38,7 +50,7 @@ class Program:
     order: int
 
 
-def prepare(text: str, dialect: Dialect, variables: Mapping[str, int]) -> Program:
+def prepare(text: str, dialect: Dialect, variables: Mapping[str, Bound]) -> Program:
     """Return the program of a text.
 
     Raises:
@@ -60,7 +72,7 @@ def prepare(text: str, dialect: Dialect, variables: Mapping[str, int]) -> Progra
     return _remembered(text, dialect, bound, GRAMMAR_VERSION)
 
 
-def analyse(tree: Tree, variables: Mapping[str, int]) -> Bounds:
+def analyse(tree: Tree, variables: Mapping[str, Bound]) -> Bounds:
     """Return the bounds of a tree with its variables.
 
     Raises:
@@ -83,7 +95,7 @@ def evaluate(program: Program, dice: Dice) -> tuple[Result, ...]:
 
 
 @lru_cache(maxsize=_REMEMBERED)
-def _remembered(text: str, dialect: Dialect, variables: tuple[tuple[str, int], ...], _version: int) -> Program:
+def _remembered(text: str, dialect: Dialect, variables: tuple[tuple[str, Bound], ...], _version: int) -> Program:
     tree = parse(text, dialect)
     analysis = Analysis(tree, dict(variables))
     root = tree.root

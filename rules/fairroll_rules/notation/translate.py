@@ -1,38 +1,138 @@
-"""A text in the words of another dialect, and how each dialect reads a text."""
+"""A tree in the words of another dialect, so that the same faces come to the same total there."""
 
 from __future__ import annotations
 
-from fairroll_rules.errors import CheckError
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from fractions import Fraction
+
+from fairroll_rules.errors import CheckError, Span
+from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.canonical import canonical
-from fairroll_rules.notation.dialects import Dialect, reading_of
+from fairroll_rules.notation.dialects import Dialect, Rounding, reading_of
 from fairroll_rules.notation.faults import refuse
-from fairroll_rules.notation.parser import parse
-from fairroll_rules.notation.tree import Tree
+from fairroll_rules.notation.grammar import Parser
+from fairroll_rules.notation.plain import explicit
+from fairroll_rules.notation.tree import (
+    Bound,
+    Call,
+    Chain,
+    Labelled,
+    Node,
+    Number,
+    Repeat,
+    Tree,
+    children,
+    never_negative,
+)
+
+_FRACTIONS = "how a total that is below zero and not whole is rounded"
 
 
-def translated(tree: Tree, dialect: Dialect) -> str:
+def translated(
+    tree: Tree, dialect: Dialect, variables: Mapping[str, Bound] | None = None, rounding: Rounding | None = None
+) -> str:
     """Return a text that the dialect reads as the same tree, with the comment where it can be said.
 
-    How a total is rounded is no part of the tree: where the dialects round differently, name the rounding in the check.
+    Where the dialects round a total differently and it can come to a difference, the text rounds it itself. With a
+    `rounding`, which a check names, both round alike, provided that the check of the text there names it, too.
 
     Raises:
         CheckError: DIALECT_CANNOT_SAY, with the span in the tree's own text of the part that has no words there.
     """
-    text = canonical(tree.root, dialect)
-    if not _reads(text, dialect, tree):
+    root = tree.root if rounding else _rounded(tree, dialect, variables or {})
+    text = canonical(root, dialect)
+    if not _reads(text, dialect, root):
         title = reading_of(dialect).title
         raise refuse("DIALECT_CANNOT_SAY", f"{title} cannot say this as it is meant", tree.root.span)
-    for sign in ("# ", "") if tree.comment else ():
+    plain = "#" not in reading_of(dialect).tokens and tree.comment[:1].isalpha()
+    signs = ("", "# ") if plain else ("# ", "")
+    for sign in signs if tree.comment else ():
         commented = f"{text} {sign}{tree.comment}"
-        if _reads(commented, dialect, tree, comment=tree.comment):
+        if _reads(commented, dialect, root, comment=tree.comment):
             return commented
     return text
 
 
-def _reads(text: str, dialect: Dialect, tree: Tree, comment: str = "") -> bool:
+def _reads(text: str, dialect: Dialect, root: Node, comment: str = "") -> bool:
     """Tell whether a dialect reads a text as this tree, with this comment."""
+    parser = Parser(text, reading_of(dialect))
     try:
-        other = parse(text, dialect)
+        other = parser.input()
     except CheckError:
         return False
-    return other.root == tree.root and other.comment == comment
+    return (other == root or explicit(other) == explicit(root)) and parser.comment == comment
+
+
+def _rounded(tree: Tree, dialect: Dialect, variables: Mapping[str, Bound]) -> Node:
+    """Return a tree whose total, rounded as the dialect does, is the one that its own dialect makes of it."""
+    own, there = reading_of(tree.dialect).rounding, reading_of(dialect).rounding
+    if own is there:
+        return tree.root
+    parts = _Parts(tree, variables)
+    body = tree.root.body if isinstance(tree.root, Repeat) else tree.root
+    for each in _labelled(body):
+        if parts.differ(each) and each is not body:
+            raise _unsayable(dialect, each.span)
+    if not parts.differ(body):
+        return tree.root
+    rounded = _apply(body, own, dialect, below=parts.never_positive(body))
+    return replace(tree.root, body=rounded) if isinstance(tree.root, Repeat) else rounded
+
+
+def _apply(body: Node, own: Rounding, dialect: Dialect, *, below: bool) -> Node:
+    """Return a node that rounds itself: by a function, or by the division that rounds down."""
+    if isinstance(body, Labelled):
+        return replace(body, node=_apply(body.node, own, dialect, below=below))
+    reading, span = reading_of(dialect), body.span
+    name = "floor" if own is Rounding.DOWN else "trunc"
+    if name == "trunc" and below and name not in reading.functions:
+        name = "ceil"
+    if name in reading.functions:
+        return Call(name, (body,), span)
+    if name == "floor" and "//" in reading.tokens:
+        return Call(name, (Chain((body, Number(1, span)), ("/",), span),), span)
+    raise _unsayable(dialect, span)
+
+
+def _unsayable(dialect: Dialect, span: Span) -> CheckError:
+    title = reading_of(dialect).title
+    return refuse("DIALECT_CANNOT_SAY", f"{title} cannot say {_FRACTIONS}", span, value=_FRACTIONS)
+
+
+class _Parts:
+    """What the parts of a tree can come to: by its bounds, or by their looks while a variable is not bound."""
+
+    def __init__(self, tree: Tree, variables: Mapping[str, Bound]) -> None:
+        try:
+            self.ranges = Analysis(tree, variables).ranges
+        except CheckError:
+            self.ranges = {}
+
+    def differ(self, node: Node) -> bool:
+        """Tell whether rounding down and toward zero can differ: below zero, where a value is not whole."""
+        known = self.ranges.get(id(node))
+        if known is not None:
+            return known.low < 0 and not known.whole
+        return not never_negative(node) and any(map(_divides, _all(node)))
+
+    def never_positive(self, node: Node) -> bool:
+        """Tell whether a value is known to be zero at most."""
+        known = self.ranges.get(id(node))
+        return known is not None and known.high <= 0
+
+
+def _divides(node: Node) -> bool:
+    return (isinstance(node, Chain) and "/" in node.operators) or (
+        isinstance(node, Number) and isinstance(node.value, Fraction)
+    )
+
+
+def _all(node: Node) -> Iterator[Node]:
+    yield node
+    for child in children(node):
+        yield from _all(child)
+
+
+def _labelled(node: Node) -> Iterator[Labelled]:
+    return (each for each in _all(node) if isinstance(each, Labelled))

@@ -12,6 +12,9 @@ from fairroll_rules.notation.dialects import Dialect
 Exact = int | Fraction
 """An exact number: an int where it is whole."""
 
+Bound = int | str
+"""What a variable stands for: an integer, or the label of one of a query's options."""
+
 
 @dataclass(frozen=True, slots=True)
 class Number:
@@ -113,7 +116,10 @@ class Inline:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """`?{name|label,node|..}`: one of several expressions. A variable counts them from 1; unbound it is the first."""
+    """`?{name|label,node|..}`: one of several expressions, unbound the first.
+
+    A variable takes the one whose label it chooses, or whose integer it is worth.
+    """
 
     name: str
     labels: tuple[str, ...]
@@ -273,7 +279,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """Drop the highest or lowest `count`; `bare` was spelled `d`, which may not drop all."""
+    """Drop the highest or lowest `count`; `bare` was spelled `d` in STANDARD, where that may not drop all."""
 
     highest: bool
     count: Node

@@ -21,7 +21,7 @@ from fairroll_rules.notation.exact import ROUND
 from fairroll_rules.notation.limits import MAX_CHARACTERS, MAX_TOTAL, MAX_VARIABLES, MIN_TOTAL
 from fairroll_rules.notation.render import fate_steps, plural, show_dice
 from fairroll_rules.notation.runners import LabelRecord
-from fairroll_rules.notation.tree import Exact
+from fairroll_rules.notation.tree import Bound, Exact
 from fairroll_rules.outcome import Die, Text
 
 TITLE = "Dice notation"
@@ -30,13 +30,16 @@ ENGINE = 1
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A name and the integer that it stands for, an int64."""
+    """A name and the integer that it stands for, an int64; or the label of the option that a query of Roll20 takes."""
 
     name: Annotated[str, Utf8(1, MAX_NAME_BYTES, "variable_bytes", "NAME_LENGTH")]
     value: int
+    choice: Annotated[str, Utf8(0, MAX_NAME_BYTES, "variable_bytes", "NAME_LENGTH")] = ""
 
     def __post_init__(self) -> None:
         require_fields(self)
+        if self.choice and self.value:
+            raise CheckError("CONFLICT", "value and choice exclude each other", field="choice", value=self.choice)
         if not MIN_TOTAL <= self.value <= MAX_TOTAL:
             raise CheckError(
                 "OUT_OF_RANGE",
@@ -186,8 +189,8 @@ def program_of(check: NotationCheck) -> Program:
         return prepare(check.text, check.dialect, _bound(check))
 
 
-def _bound(check: NotationCheck) -> dict[str, int]:
-    return {variable.name: variable.value for variable in check.variables}
+def _bound(check: NotationCheck) -> dict[str, Bound]:
+    return {variable.name: variable.choice or variable.value for variable in check.variables}
 
 
 def _settled(

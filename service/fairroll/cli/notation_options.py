@@ -28,7 +28,12 @@ def add_notation_options(parser: argparse.ArgumentParser) -> None:
         help=f"how the total is rounded: {roundings}; otherwise as the dialect does",
     )
     parser.add_argument(
-        "--var", action="append", default=[], type=_variable, metavar="NAME=INTEGER", help="a variable of the notation"
+        "--var",
+        action="append",
+        default=[],
+        type=_variable,
+        metavar="NAME=VALUE",
+        help="a variable of the notation: an integer, or the label of an option that a query of Roll20 takes",
     )
 
 
@@ -37,7 +42,7 @@ def notation_check(text: str, options: argparse.Namespace) -> dict[str, Any]:
     check: dict[str, Any] = {"text": text}
     check |= {name: chosen for name in _ENUMS if (chosen := getattr(options, name))}
     if options.var:
-        check["variables"] = [{"name": name, "value": value} for name, value in options.var]
+        check["variables"] = options.var
     return check
 
 
@@ -62,8 +67,9 @@ def short_dialect(number: int) -> str:
     return short_names(_ENUMS["dialect"])[number - 1]
 
 
-def _variable(text: str) -> tuple[str, str]:
+def _variable(text: str) -> dict[str, str]:
     name, _, value = text.rpartition("=")
-    if not name or not re.fullmatch(r"-?[0-9]{1,19}", value, re.ASCII):
-        raise argparse.ArgumentTypeError(f"write NAME=INTEGER, such as str=3, not {text!r}")
-    return name, value
+    if not name or not value or re.fullmatch(r"-?[0-9]+\.[0-9]*", value):
+        raise argparse.ArgumentTypeError(f"write NAME=INTEGER, such as str=3, or NAME=LABEL, not {text!r}")
+    member = "value" if re.fullmatch(r"-?[0-9]{1,19}", value, re.ASCII) else "choice"
+    return {"name": name, member: value}

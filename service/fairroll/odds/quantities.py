@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -164,7 +164,7 @@ class _NotationOdds:
         self.program: Program = notation.program_of(check)
         root = self.program.tree.root
         self._body: Node = root.body if isinstance(root, Repeat) else root
-        variables: Mapping[str, int] = {variable.name: variable.value for variable in check.variables}
+        variables = {variable.name: variable.choice or variable.value for variable in check.variables}
         self._work = Work()
         self._tree = TreeOdds(self.program.tree, variables, self._work)
         self._round = ROUND[check.rounding or reading_of(check.dialect).rounding]

@@ -34,6 +34,7 @@ from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.exact import CALL, OPERATE, power, tester
 from fairroll_rules.notation.tree import (
     Among,
+    Bound,
     Call,
     Chain,
     Clamp,
@@ -136,7 +137,7 @@ class Counted(Enum):
 class TreeOdds:
     """Finds the chances of the nodes of one tree."""
 
-    def __init__(self, tree: Tree, variables: Mapping[str, int], work: Work) -> None:
+    def __init__(self, tree: Tree, variables: Mapping[str, Bound], work: Work) -> None:
         """Look at the tree as rolling it does, and spend `work` on it."""
         self._work = work
         self._found: dict[tuple[int, Counted], Chances] = {}

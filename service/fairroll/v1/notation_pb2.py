@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from fairroll.v1 import outcome_pb2 as fairroll_dot_v1_dot_outcome__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x66\x61irroll/v1/notation.proto\x12\x0b\x66\x61irroll.v1\x1a\x19\x66\x61irroll/v1/outcome.proto\"\x8a\x04\n\rNotationCheck\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x33\n\x07\x64ialect\x18\x02 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12\x36\n\tvariables\x18\x03 \x03(\x0b\x32#.fairroll.v1.NotationCheck.Variable\x12:\n\x08rounding\x18\x04 \x01(\x0e\x32#.fairroll.v1.NotationCheck.RoundingH\x00\x88\x01\x01\x1a\'\n\x08Variable\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03\"\x91\x01\n\x07\x44ialect\x12\x17\n\x13\x44IALECT_UNSPECIFIED\x10\x00\x12\x14\n\x10\x44IALECT_STANDARD\x10\x01\x12\x12\n\x0e\x44IALECT_ROLL20\x10\x02\x12\x13\n\x0f\x44IALECT_FOUNDRY\x10\x03\x12\x11\n\rDIALECT_AVRAE\x10\x04\x12\x1b\n\x17\x44IALECT_RPG_DICE_ROLLER\x10\x05\"x\n\x08Rounding\x12\x18\n\x14ROUNDING_UNSPECIFIED\x10\x00\x12\x11\n\rROUNDING_DOWN\x10\x01\x12\x0f\n\x0bROUNDING_UP\x10\x02\x12\x14\n\x10ROUNDING_NEAREST\x10\x03\x12\x18\n\x14ROUNDING_TOWARD_ZERO\x10\x04\x42\x0b\n\t_rounding\"\xe0\x03\n\x0fNotationOutcome\x12\r\n\x05\x65xact\x18\x01 \x01(\t\x12\x12\n\x05total\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tsuccesses\x18\x03 \x01(\x03\x12\x10\n\x08\x66\x61ilures\x18\x04 \x01(\x03\x12\x1e\n\x04\x64ice\x18\x05 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x37\n\x06labels\x18\x06 \x03(\x0b\x32\'.fairroll.v1.NotationOutcome.LabelTotal\x12:\n\x07results\x18\x07 \x03(\x0b\x32).fairroll.v1.NotationOutcome.RepeatResult\x1a\x39\n\nLabelTotal\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05\x65xact\x18\x02 \x01(\t\x12\r\n\x05total\x18\x03 \x01(\x03\x1a\xaa\x01\n\x0cRepeatResult\x12\r\n\x05\x65xact\x18\x01 \x01(\t\x12\r\n\x05total\x18\x02 \x01(\x03\x12\x11\n\tsuccesses\x18\x03 \x01(\x03\x12\x10\n\x08\x66\x61ilures\x18\x04 \x01(\x03\x12\x1e\n\x04\x64ice\x18\x05 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x37\n\x06labels\x18\x06 \x03(\x0b\x32\'.fairroll.v1.NotationOutcome.LabelTotalB\x08\n\x06_totalBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1a\x66\x61irroll/v1/notation.proto\x12\x0b\x66\x61irroll.v1\x1a\x19\x66\x61irroll/v1/outcome.proto\"\x9a\x04\n\rNotationCheck\x12\x0c\n\x04text\x18\x01 \x01(\t\x12\x33\n\x07\x64ialect\x18\x02 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12\x36\n\tvariables\x18\x03 \x03(\x0b\x32#.fairroll.v1.NotationCheck.Variable\x12:\n\x08rounding\x18\x04 \x01(\x0e\x32#.fairroll.v1.NotationCheck.RoundingH\x00\x88\x01\x01\x1a\x37\n\x08Variable\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03\x12\x0e\n\x06\x63hoice\x18\x03 \x01(\t\"\x91\x01\n\x07\x44ialect\x12\x17\n\x13\x44IALECT_UNSPECIFIED\x10\x00\x12\x14\n\x10\x44IALECT_STANDARD\x10\x01\x12\x12\n\x0e\x44IALECT_ROLL20\x10\x02\x12\x13\n\x0f\x44IALECT_FOUNDRY\x10\x03\x12\x11\n\rDIALECT_AVRAE\x10\x04\x12\x1b\n\x17\x44IALECT_RPG_DICE_ROLLER\x10\x05\"x\n\x08Rounding\x12\x18\n\x14ROUNDING_UNSPECIFIED\x10\x00\x12\x11\n\rROUNDING_DOWN\x10\x01\x12\x0f\n\x0bROUNDING_UP\x10\x02\x12\x14\n\x10ROUNDING_NEAREST\x10\x03\x12\x18\n\x14ROUNDING_TOWARD_ZERO\x10\x04\x42\x0b\n\t_rounding\"\xe0\x03\n\x0fNotationOutcome\x12\r\n\x05\x65xact\x18\x01 \x01(\t\x12\x12\n\x05total\x18\x02 \x01(\x03H\x00\x88\x01\x01\x12\x11\n\tsuccesses\x18\x03 \x01(\x03\x12\x10\n\x08\x66\x61ilures\x18\x04 \x01(\x03\x12\x1e\n\x04\x64ice\x18\x05 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x37\n\x06labels\x18\x06 \x03(\x0b\x32\'.fairroll.v1.NotationOutcome.LabelTotal\x12:\n\x07results\x18\x07 \x03(\x0b\x32).fairroll.v1.NotationOutcome.RepeatResult\x1a\x39\n\nLabelTotal\x12\r\n\x05label\x18\x01 \x01(\t\x12\r\n\x05\x65xact\x18\x02 \x01(\t\x12\r\n\x05total\x18\x03 \x01(\x03\x1a\xaa\x01\n\x0cRepeatResult\x12\r\n\x05\x65xact\x18\x01 \x01(\t\x12\r\n\x05total\x18\x02 \x01(\x03\x12\x11\n\tsuccesses\x18\x03 \x01(\x03\x12\x10\n\x08\x66\x61ilures\x18\x04 \x01(\x03\x12\x1e\n\x04\x64ice\x18\x05 \x03(\x0b\x32\x10.fairroll.v1.Die\x12\x37\n\x06labels\x18\x06 \x03(\x0b\x32\'.fairroll.v1.NotationOutcome.LabelTotalB\x08\n\x06_totalBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -34,17 +34,17 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017dev.fairroll.v1P\001Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\252\002\013Fairroll.V1'
   _globals['_NOTATIONCHECK']._serialized_start=71
-  _globals['_NOTATIONCHECK']._serialized_end=593
+  _globals['_NOTATIONCHECK']._serialized_end=609
   _globals['_NOTATIONCHECK_VARIABLE']._serialized_start=271
-  _globals['_NOTATIONCHECK_VARIABLE']._serialized_end=310
-  _globals['_NOTATIONCHECK_DIALECT']._serialized_start=313
-  _globals['_NOTATIONCHECK_DIALECT']._serialized_end=458
-  _globals['_NOTATIONCHECK_ROUNDING']._serialized_start=460
-  _globals['_NOTATIONCHECK_ROUNDING']._serialized_end=580
-  _globals['_NOTATIONOUTCOME']._serialized_start=596
-  _globals['_NOTATIONOUTCOME']._serialized_end=1076
-  _globals['_NOTATIONOUTCOME_LABELTOTAL']._serialized_start=836
-  _globals['_NOTATIONOUTCOME_LABELTOTAL']._serialized_end=893
-  _globals['_NOTATIONOUTCOME_REPEATRESULT']._serialized_start=896
-  _globals['_NOTATIONOUTCOME_REPEATRESULT']._serialized_end=1066
+  _globals['_NOTATIONCHECK_VARIABLE']._serialized_end=326
+  _globals['_NOTATIONCHECK_DIALECT']._serialized_start=329
+  _globals['_NOTATIONCHECK_DIALECT']._serialized_end=474
+  _globals['_NOTATIONCHECK_ROUNDING']._serialized_start=476
+  _globals['_NOTATIONCHECK_ROUNDING']._serialized_end=596
+  _globals['_NOTATIONOUTCOME']._serialized_start=612
+  _globals['_NOTATIONOUTCOME']._serialized_end=1092
+  _globals['_NOTATIONOUTCOME_LABELTOTAL']._serialized_start=852
+  _globals['_NOTATIONOUTCOME_LABELTOTAL']._serialized_end=909
+  _globals['_NOTATIONOUTCOME_REPEATRESULT']._serialized_start=912
+  _globals['_NOTATIONOUTCOME_REPEATRESULT']._serialized_end=1082
 # @@protoc_insertion_point(module_scope)

@@ -102,21 +102,29 @@ class NotationCheck(_message.Message):
 
         NAME_FIELD_NUMBER: _builtins.int
         VALUE_FIELD_NUMBER: _builtins.int
+        CHOICE_FIELD_NUMBER: _builtins.int
         name: _builtins.str
         """As it stands after the @ or between the braces, such as `str`, `a.b` or `Strength Mod`; upper and lower case
         differ. 1..100 bytes, each name once.
         """
         value: _builtins.int
-        """Any int64; zero when unset."""
+        """Any int64; zero when unset. For a query of Roll20 with several options, such as `?{Power|No,0|Yes,6}`, one of
+        their numbers.
+        """
+        choice: _builtins.str
+        """In place of `value`, for a query of Roll20 with several options: the label of the one that is taken, such as
+        `Yes`, 1..100 bytes.
+        """
         def __init__(
             self,
             *,
             name: _builtins.str = ...,
             value: _builtins.int = ...,
+            choice: _builtins.str = ...,
         ) -> None: ...
         _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
         def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-        _ClearFieldArgType: _TypeAlias = _typing.Literal["name", b"name", "value", b"value"]  # noqa: Y015
+        _ClearFieldArgType: _TypeAlias = _typing.Literal["choice", b"choice", "name", b"name", "value", b"value"]  # noqa: Y015
         def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
         def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -133,7 +141,7 @@ class NotationCheck(_message.Message):
     @_builtins.property
     def variables(self) -> _containers.RepeatedCompositeFieldContainer[Global___NotationCheck.Variable]:
         """At most 200. One that `text` does not use is ignored; one that it uses and that is missing is INVALID_ARGUMENT,
-        reason VARIABLE_MISSING.
+        reason VARIABLE_MISSING; one that is no option of the query that it answers, NO_SUCH_OPTION.
         """
 
     def __init__(

@@ -11,7 +11,7 @@ from tests.rules.notation.test_refusals import REFUSALS
 
 BY_HAND = [row[0] for rows in (TOTALS, FATES, LINES, CANONICAL, WARNINGS) for row in rows]
 READ = sorted(text for text in set(BY_HAND) if text.isascii() and text != "4d6f1")
-SYNTAX = {"NOTATION_SYNTAX", "COMPARES_TOTAL", "DIALECT_CONFLICT", "UNKNOWN_FUNCTION"}
+SYNTAX = {"NOTATION_SYNTAX", "TOKEN_OF_OTHER_DIALECT", "COMPARES_TOTAL", "DIALECT_CONFLICT", "UNKNOWN_FUNCTION"}
 UNREAD = sorted(text for text, reason, _ in REFUSALS if reason in SYNTAX and text.isascii())
 
 

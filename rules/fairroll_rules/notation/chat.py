@@ -1,0 +1,118 @@
+"""Messages of a chat window: what is said around a roll, and which roll it is."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from fairroll_rules.errors import CheckError, Span
+from fairroll_rules.notation.dialects import Reading
+from fairroll_rules.notation.faults import SEVERAL, SYNTAX, refuse
+
+_BRACKETS = re.compile(r"\[\[|\]\]")
+_COMMAND = re.compile(r"\s*([/!][a-z]+)")
+_LINE = re.compile(r"\n[ \t]*(?=[/!][a-z])")
+_WORDS = re.compile(r"\s*(?:&\{|[a-z]+(?![a-z(])(?!\s*[0-9%(]))")
+_NAME = re.compile(r"\{\{\s*name\s*=\s*(.*?)\}\}")
+_LABEL = re.compile(r"^\{(.*)\}$")
+_GLUED_BEHIND = re.compile(r"[a-z0-9(@\[]|\s*[-+*/%^<>=]+\s*[0-9d(@\[]")
+_GLUED_BEFORE = re.compile(r"[a-z0-9)\]}]$|[0-9)\]}]\s*[-+*/%^]\s*$")
+"""What makes a roll in brackets part of an expression: no message, since another number was meant."""
+_ROLLS_SHOWN = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Where the only roll of a message stands, and what is said around it."""
+
+    start: int
+    end: int
+    said: str
+
+
+def spoken(raw: str, folded: str, reading: Reading) -> Spoken | None:
+    """Return the roll inside a message; None where the text is no message but a roll itself.
+
+    Raises:
+        CheckError: SEVERAL_ROLLS, it holds more than one; NOTATION_SYNTAX, its command rolls nothing.
+    """
+    if reading.speech is None:
+        return None
+    lines = _LINE.split(folded)
+    if len(lines) > 1:
+        raise _several([line.strip() for line in lines], _span_of(folded, lines))
+    command = _COMMAND.match(folded)
+    if command and command[1] in (*reading.commands, *reading.repeats):
+        return None
+    found = inlines(folded)
+    if command and not (found and command[1] in reading.speech):
+        raise refuse(
+            SYNTAX,
+            f"there is no roll behind {command[1][:40]}",
+            Span(*command.span(1)),
+            expected=reading.commands,
+            hint=f"write {reading.commands[0]} 1d20, or the roll in [[ ]]",
+            value=command[1][:40],
+        )
+    within = folded.lstrip().startswith("[[") and "[[" not in reading.tokens
+    if not found or not (command or within or _WORDS.match(folded)):
+        return None
+    if len(found) > 1:
+        raise _several([raw[each.start + 2 : each.end - 2].strip() for each in found], found[1])
+    (only,) = found
+    if _GLUED_BEHIND.match(folded, only.end) or _GLUED_BEFORE.search(folded, 0, only.start):
+        return None
+    return Spoken(only.start + 2, only.end - 2, _said(raw, only, command.end() if command else 0))
+
+
+def require_one(folded: str, raw: str, start: int) -> None:
+    """Refuse a roll in what is said behind a roll.
+
+    Raises:
+        CheckError: SEVERAL_ROLLS.
+    """
+    found = [each for each in inlines(folded) if each.start >= start]
+    if found:
+        rolls = [raw[:start].strip(), *[raw[each.start + 2 : each.end - 2].strip() for each in found]]
+        raise _several(rolls, found[0])
+
+
+def inlines(folded: str) -> list[Span]:
+    """Return the places of the outermost `[[ ]]` of a text."""
+    found: list[Span] = []
+    opened: list[int] = []
+    for match in _BRACKETS.finditer(folded):
+        if match[0] == "[[":
+            opened.append(match.start())
+        elif opened:
+            start = opened.pop()
+            if not opened:
+                found.append(Span(start, match.end()))
+    return found
+
+
+def _said(raw: str, roll: Span, start: int) -> str:
+    """Return what is said around a roll: the name of a template, a label in braces, or the words."""
+    name = _NAME.search(raw)
+    if name:
+        return name[1].strip()
+    label = _LABEL.match(raw[roll.end :].strip())
+    words = [raw[start : roll.start], label[1] if label else raw[roll.end :]]
+    return " ".join([word.strip() for word in words if word.strip()]).rstrip(": ")
+
+
+def _span_of(folded: str, lines: list[str]) -> Span:
+    start = folded.index(lines[1], len(lines[0]))
+    return Span(start, start + len(lines[1].rstrip()))
+
+
+def _several(rolls: list[str], span: Span) -> CheckError:
+    shown = " and ".join([f"{each[:60]}" for each in rolls[:_ROLLS_SHOWN]])
+    more = f" and {len(rolls) - _ROLLS_SHOWN} more" if len(rolls) > _ROLLS_SHOWN else ""
+    return refuse(
+        SEVERAL,
+        f"the text holds {len(rolls)} rolls",
+        span,
+        hint=f"roll {shown}{more} as checks of one request",
+        value=str(len(rolls)),
+    )
