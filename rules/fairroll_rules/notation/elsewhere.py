@@ -128,9 +128,9 @@ def _token(folded: str, error: CheckError, dialect: Dialect, names: Iterable[str
 
 
 def _covering(folded: str, at: int, words: Iterable[str]) -> Iterator[tuple[int, int]]:
-    """Yield the length and the start of each word that stands over a place of a text."""
+    """Yield the length and the start of each word that stands over a place of a text, or directly before it."""
     for word in words:
-        for first in range(max(0, at - len(word) + 1), at + 1):
+        for first in range(max(0, at - len(word)), at + 1):
             if folded.startswith(word, first):
                 yield len(word), first
 

@@ -6,6 +6,7 @@ input := (repeat | expression) comment?
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TypeVar
 
 from fairroll_rules.errors import CheckError, Span
@@ -70,6 +71,7 @@ class Parser(ModifierParser):
         """Where text begins that stands behind the roll and is free; beyond the end where none does."""
         self.nodes = 0
         self._depth = 0
+        self._asked: dict[str, Query | Variable] = {}
         self._beginning = self.scan.at
 
     def input(self) -> Node:
@@ -120,6 +122,7 @@ class Parser(ModifierParser):
         self._command()
         self._beginning = scan.at
         root = self.expression(0)
+        self._flag()
         said = [message.said]
         if scan.peek() == "#" and "#" in self.reading.tokens:
             said.append(scan.raw[scan.at + 1 : message.end].strip())
@@ -298,13 +301,28 @@ class Parser(ModifierParser):
         depth = self.enter(start)
         inner = self.expression(0)
         self._depth = depth
+        self._flag()
         if not scan.ahead("]]"):
             raise self._no_operator("]]")
         scan.take("]]")
         return self.node(Inline(inner, scan.since(start)))
 
+    def _flag(self) -> None:
+        """`flag := ("&{" any sign "}")*`: what a table does with a roll, such as `&{tracker}`."""
+        scan = self.scan
+        while scan.ahead("&{") and "?{" in self.reading.tokens:
+            scan.take("&{")
+            end = scan.close_of("{", "}")
+            if end < 0:
+                raise scan.unexpected("&{", "}")
+            scan.at = end
+            scan.take("}")
+
     def _query(self, start: int) -> Node:
-        """`query := "?{" name ("|" default | ("|" label ("," expression)?){2,})? "}"`: an integer is for a variable."""
+        """`query := "?{" name ("|" default | ("|" label ("," expression)?){2,})? "}"`: an integer is for a variable.
+
+        Asked again by its name alone, it is the query that was asked before.
+        """
         scan = self.scan
         if not scan.take("?{"):
             raise scan.unexpected("?", "{")
@@ -325,14 +343,16 @@ class Parser(ModifierParser):
             places.append((first if comma < 0 else comma + 1, last))
         values = [scan.folded[first:last].strip() for first, last in places]
         node: Node
-        if not values or (len(values) == 1 and _WHOLE_NUMBER.fullmatch(values[0])):
-            node = Variable(title, span, int(values[0]) if values else None)
+        if not choices and (asked := self._asked.get(title)):
+            node = replace(asked, span=span)
+        elif not values or (len(values) == 1 and _WHOLE_NUMBER.fullmatch(values[0])):
+            node = self._asked[title] = Variable(title, span, int(values[0]) if values else None)
         else:
             depth = self.enter(start)
             whole = start == self._beginning and end + 1 == len(scan.folded.rstrip())
             options = tuple([self._option(first, last, command=whole) for first, last in places])
             self._depth = depth
-            node = Query(title, tuple(labels), options, span)
+            node = self._asked[title] = Query(title, tuple(labels), options, span)
         scan.at = end
         scan.take("}")
         return self.node(node)
@@ -667,7 +687,10 @@ class Parser(ModifierParser):
                 expected=known or tuple(self.reading.functions),
                 value=name[:40],
             )
-        hint = f"{self._free_text()}; for a variable write @name" if "@" in self.reading.tokens else self._free_text()
+        first = span.start == self._beginning
+        hint = "begin with the roll: 1d20" if first else self._free_text()
+        if "@" in self.reading.tokens:
+            hint = f"{hint}; for a variable write @name"
         return refuse(
             SYNTAX,
             f"expected dice, a number or (, found `{name[:40]}`",

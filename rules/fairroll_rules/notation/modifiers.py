@@ -105,7 +105,10 @@ class ModifierParser(ABC):
             name = "" if scan.peek() in "<>=" else scan.modifier()
             if not name and not (scan.peek() and scan.peek() in "<>=" and "=" in self.reading.compares):
                 break
-            for phase, modifier in self._modifier(name, at, source):
+            for phase, read in self._modifier(name, at, source):
+                modifier = read
+                if isinstance(read, Tally):
+                    modifier = self._deducting(read, [each for _, each in found], source)
                 self.count_node(modifier.span)
                 found.append((phase, modifier))
                 if len(found) > MAX_MODIFIERS:
@@ -180,10 +183,23 @@ class ModifierParser(ABC):
             face = bare.sides.value if highest else 1
         span = self.scan.since(start)
         if face is None or face < 0:
-            raise self.scan.unexpected("cs or cf", "a compare point such as =6")
+            raise self.scan.unexpected("a count", "a compare point such as =6")
         number = Number(face, span)
         self.count_node(span)
         return Compare("=", number, span)
+
+    def _deducting(self, tally: Tally, before: list[Modifier], source: Dice | Group | Modified) -> Tally:
+        """Return what `df` and `sf` take off: where no success was counted, the failures, or else the lowest face."""
+        tallies = [each for each in before if isinstance(each, Tally)]
+        if (
+            tally.kind not in ("df", "sf")
+            or tally.compare
+            or any(each.kind not in ("cf", "df", "sf") for each in tallies)
+        ):
+            return tally
+        compares = [each.compare for each in tallies if each.compare]
+        compare = compares[-1] if compares else self._own_face(source, tally.span.start, highest=False)
+        return replace(tally, compare=compare)
 
     def _parse(self, known: str, name: str, start: int, source: Dice | Group | Modified) -> Modifier:
         match known:
@@ -448,14 +464,6 @@ class ModifierParser(ABC):
             isinstance(each, _COUNTS) and type(each) is not type(modifier) for each in before
         ):
             raise refuse("COUNTED_ALREADY", "the dice are counted in another way already", modifier.span)
-        alone = not any(isinstance(each, Tally) for each in before)
-        if isinstance(modifier, Tally) and modifier.kind in ("df", "sf") and modifier.compare is None and alone:
-            raise refuse(
-                "FAILURE_WITHOUT_SUCCESS",
-                f"{modifier.kind} needs a success before it, or a compare point",
-                modifier.span,
-                hint=f"write cs>=8{modifier.kind} or {modifier.kind}=1",
-            )
         if not isinstance(modifier, (Mark, Sort)) and _counts(source):
             raise refuse("COUNTED_ALREADY", "the dice in the parentheses are counted already", modifier.span)
 

@@ -14,6 +14,7 @@ from fairroll_rules.notation import Dialect
 from fairroll_rules.resolve import resolve
 from fairroll_rules.systems import notation
 from fairroll_rules.systems.notation import NotationCheck, NotationOutcome, Variable
+from tests.dialect_differences import Difference, differences
 from tests.exact_means import mean_between
 
 HERE = Path(__file__).parent
@@ -56,3 +57,12 @@ def test_its_bounds_and_its_mean(dialect: Dialect, row: dict[str, str]) -> None:
     least, most = mean_between(check(dialect, row), cut=False)
     assert least <= Fraction(row["mean"]) <= most
     assert most - least < Fraction(1, 10**6)
+
+
+@pytest.mark.parametrize("difference", [each for each in differences() if each.dialect in DIALECTS], ids=str)
+def test_where_the_original_does_not_do_what_its_page_says_we_do(difference: Difference) -> None:
+    given = GivenFaces(difference.faces)
+    outcome = resolve(NotationCheck(difference.text, difference.dialect), given).outcome
+    given.finish()
+    assert isinstance(outcome, NotationOutcome)
+    assert outcome.total == int(difference.ours) != int(difference.theirs)

@@ -92,3 +92,11 @@ def test_a_number_and_a_label_exclude_each_other() -> None:
     with pytest.raises(CheckError) as caught:
         Variable("Power?", 6, "Yes")
     assert (caught.value.reason, caught.value.field) == ("CONFLICT", "choice")
+
+
+def test_a_query_that_is_asked_again_by_its_name_has_the_same_options() -> None:
+    text = "?{Dice|one,1|two,2}d6 + ?{Dice}"
+    variables = (Variable("Dice", 0, "two"),)
+    outcome = resolve(NotationCheck(text, Dialect.ROLL20, variables=variables), GivenFaces([3, 4])).outcome
+    assert isinstance(outcome, NotationOutcome)
+    assert outcome.total == 9
