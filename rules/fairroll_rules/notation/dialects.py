@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
@@ -368,6 +368,12 @@ TABLE: Mapping[Dialect, Reading] = MappingProxyType(
 def reading_of(dialect: Dialect) -> Reading:
     """Return how a dialect reads."""
     return TABLE[dialect]
+
+
+def titles_of(dialects: Sequence[Dialect]) -> str:
+    """Return the names of some dialects as people would list them."""
+    *first, last = [reading_of(each).title for each in dialects]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def knowing(token: str) -> tuple[str, ...]:

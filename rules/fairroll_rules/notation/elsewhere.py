@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.chat import spoken
-from fairroll_rules.notation.dialects import TABLE, Dialect, Reading, knowing, reading_of, words_of
+from fairroll_rules.notation.dialects import TABLE, Dialect, Reading, knowing, reading_of, titles_of, words_of
 from fairroll_rules.notation.faults import FOREIGN, FREE, LIMIT, SEVERAL, SYNTAX, refuse
 from fairroll_rules.notation.folding import fold
 from fairroll_rules.notation.grammar import Parser
@@ -91,7 +91,7 @@ def _with_readers(error: CheckError, text: str, dialect: Dialect, readers: Seque
         names |= set(error.expected) - {dialect.name}
         token = error.value
     known = [each for each in TABLE if each.name in names]
-    titles = _titles(known)
+    titles = titles_of(known)
     said = f"{reading_of(dialect).title} has no `{token}`; {titles} {'has' if len(known) == 1 else 'have'} it"
     if not token:
         token = text[span.start : span.end]
@@ -152,7 +152,7 @@ def _written(readers: Sequence[Tree], dialect: Dialect) -> str:
     if len(said) == 1:
         return next(iter(said))
     return "; ".join(
-        [f"as {_titles(of)} {'reads' if len(of) == 1 else 'read'} it, {words}" for words, of in said.items()]
+        [f"as {titles_of(of)} {'reads' if len(of) == 1 else 'read'} it, {words}" for words, of in said.items()]
     )
 
 
@@ -186,9 +186,4 @@ def _hinted(error: CheckError, hint: str, expected: tuple[str, ...] = ()) -> Che
 
 
 def _reading(trees: Sequence[Tree]) -> str:
-    return f"{_titles([tree.dialect for tree in trees])} {'reads' if len(trees) == 1 else 'read'}"
-
-
-def _titles(dialects: Sequence[Dialect]) -> str:
-    *first, last = [reading_of(each).title for each in dialects]
-    return f"{', '.join(first)} and {last}" if first else last
+    return f"{titles_of([tree.dialect for tree in trees])} {'reads' if len(trees) == 1 else 'read'}"

@@ -8,7 +8,7 @@ from math import floor
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_POOL
-from fairroll_rules.notation.dialects import TABLE, Reading, Trait, knowing
+from fairroll_rules.notation.dialects import TABLE, Reading, Trait, knowing, titles_of
 from fairroll_rules.notation.exact import tester
 from fairroll_rules.notation.faults import FOREIGN, SYNTAX, beyond, refuse
 from fairroll_rules.notation.limits import MAX_MODIFIERS, MAX_WEIGHT
@@ -86,10 +86,10 @@ class ModifierParser(ABC):
     def lacking(self, token: str, span: Span, hint: str = "") -> CheckError:
         """Return the error for a token that this dialect does not know and others do."""
         known = knowing(token)
-        titles = [reading.title for dialect, reading in TABLE.items() if dialect.name in known]
+        titles = [dialect for dialect in TABLE if dialect.name in known]
         return refuse(
             FOREIGN,
-            f"{self.reading.title} has no `{token}`; {', '.join(titles)} {'has' if len(titles) == 1 else 'have'} it",
+            f"{self.reading.title} has no `{token}`; {titles_of(titles)} {'has' if len(titles) == 1 else 'have'} it",
             span,
             expected=known,
             hint=hint,
