@@ -12,7 +12,9 @@ from fairroll_rules.notation.faults import SEVERAL, SYNTAX, refuse
 _BRACKETS = re.compile(r"\[\[|\]\]")
 _COMMAND = re.compile(r"\s*([/!][a-z]+)")
 _LINE = re.compile(r"\n[ \t]*(?=[/!][a-z])")
-_WORDS = re.compile(r"\s*(?:&\{|[a-z]+(?![a-z(])(?!\s*[0-9%(]))")
+_WORD = r"[a-z]+(?![a-z(])(?!\s*[0-9%(])"
+_WORDS = re.compile(rf"\s*(?:&\{{|@\{{[^{{}}]*\}}[\s:,]+{_WORD}|{_WORD})")
+"""What a message begins with: a template, a name that is filled in, or a word that is no die and no function."""
 _NAME = re.compile(r"\{\{\s*name\s*=\s*(.*?)\}\}")
 _LABEL = re.compile(r"^\{(.*)\}$")
 _GLUED_BEHIND = re.compile(r"[a-z0-9(@\[]|\s*[-+*/%^<>=]+\s*[0-9d(@\[]")

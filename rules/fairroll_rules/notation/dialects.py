@@ -63,7 +63,7 @@ class Trait(Enum):
     ROUNDS_AWAY = 17
     """`round` rounds a half away from zero; elsewhere it is up."""
     ADVANTAGE = 13
-    """`adv` and `dis` behind the roll change a leading 1d20."""
+    """The first `adv` or `dis` that stands alone changes a leading 1d20."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,7 +54,6 @@ _COMPARING = 5
 _SIGN_BINDING = 30
 _COMPARISONS = {"==": "=", ">=": ">=", "<=": "<=", "!=": "<>", ">": ">", "<": "<"}
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
-_ADVANTAGE = re.compile(r"(?:^|(?<=\s))(adv|dis)(?=\s|$)", re.IGNORECASE)
 _NO_TEXT = "+-*/%^)]}<>=!{["
 
 
@@ -97,11 +96,12 @@ class Parser(ModifierParser):
             self._require_one()
             self.free = scan.at
             self.comment = scan.rest(scan.peek() == "\\").lstrip("# \t")
-            root = self._with_advantage(root)
         if scan.peek():
             if isinstance(root, Repeat):
                 raise scan.unexpected("a repeat", "the end", hint="a repeat is the whole input; labels go inside it")
             raise self._no_operator()
+        if scan.advantage:
+            root = with_advantage(root, highest=scan.advantage == "adv")
         if scan.comments:
             self.comment = "; ".join(filter(None, [*scan.comments, self.comment]))
         return without_first_inline(root)
@@ -155,15 +155,6 @@ class Parser(ModifierParser):
         for sign in ("?{", "@{", "%{"):
             if scan.ahead(sign) and "?{" in self.reading.tokens:
                 raise scan.unexpected("a roll", "an operator", hint=f"write an operator before it: + {sign}..}}")
-
-    def _with_advantage(self, root: Node) -> Node:
-        """`adv` or `dis` in the text behind the roll: a leading 1d20 is rolled twice; both together are neither."""
-        words = {each.lower() for each in _ADVANTAGE.findall(self.comment)} if self.has(Trait.ADVANTAGE) else set()
-        if not words:
-            return root
-        self.comment = " ".join(_ADVANTAGE.sub("", self.comment).split())
-        self.free = len(self.scan.raw) + 1
-        return root if len(words) > 1 else with_advantage(root, highest=words == {"adv"})
 
     def expression(self, floor: int) -> Node:
         """`expression := signed (("+" | "-") signed | ("*" | "/" | "%") signed | "^" expression)*`."""

@@ -23,6 +23,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 _NUMBER = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _WHOLE = re.compile(r"[0-9]+(?![0-9.])")
 _WORD = re.compile(r"[a-z]+")
+_ADVANTAGE = re.compile(r"(?<!\S)(?:adv|dis)(?!\S)")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 
 
@@ -72,7 +73,7 @@ _ANY_COMPARE = re.compile(_any({each for reading in TABLE.values() for each in (
 class Scanner:
     """A position in a text, moved forward by each token that is taken."""
 
-    __slots__ = ("at", "comments", "folded", "lexicon", "raw", "token_end")
+    __slots__ = ("advantage", "at", "comments", "folded", "lexicon", "raw", "token_end")
 
     def __init__(self, raw: str, reading: Reading) -> None:
         """Begin at the first token.
@@ -82,11 +83,22 @@ class Scanner:
         """
         self.raw = raw
         self.folded = fold(raw)
+        self.advantage = self._advantage() if Trait.ADVANTAGE in reading.traits else ""
         self.lexicon = _LEXICONS[id(reading)]
         self.at = 0
         self.token_end = 0
         self.comments: list[str] = []
         self.space()
+
+    def _advantage(self) -> str:
+        """Return the first `adv` or `dis` that stands alone, wherever it stands, and leave space in its place."""
+        match = _ADVANTAGE.search(self.folded)
+        if match is None:
+            return ""
+        gap = " " * len(match[0])
+        self.raw = self.raw[: match.start()] + gap + self.raw[match.end() :]
+        self.folded = self.folded[: match.start()] + gap + self.folded[match.end() :]
+        return match[0]
 
     def space(self) -> None:
         """Move over white space, and over comments where they may stand between tokens."""

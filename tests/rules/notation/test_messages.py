@@ -12,6 +12,8 @@ READ = [
     ("/em rolls [[1d20]]", Dialect.ROLL20, "1d20", "rolls"),
     ("/w gm [[ [[1d4]]d6 ]] damage", Dialect.ROLL20, "(1d4)d6", "gm damage"),
     ("&{template:default} {{name=Sword}} {{roll=[[1d20+5]]}}", Dialect.ROLL20, "1d20+5", "Sword"),
+    ("@{selected|token_name} attacks: [[1d20+5]]", Dialect.ROLL20, "1d20+5", "@{selected|token_name} attacks"),
+    ("@{Strength}d6 hits", Dialect.ROLL20, "@{Strength}d6", "hits"),
     ("/gmroll 1d20", Dialect.ROLL20, "1d20", ""),
     ("/roll\t1d20", Dialect.ROLL20, "1d20", ""),
     ("[[/r 1d20+5]]{Attack}", Dialect.FOUNDRY, "1d20+5", "Attack"),
@@ -23,6 +25,12 @@ READ = [
     ("!rr 3 1d20+5 attack", Dialect.AVRAE, "3x{1d20+5}", "attack"),
     ("!multiroll 2 4d6kh3", Dialect.AVRAE, "2x{4d6kh3}", ""),
     ("1d20 # hi", Dialect.AVRAE, "1d20", "hi"),
+    ("1d20+5 adv", Dialect.AVRAE, "2d20kh1+5", ""),
+    ("adv 1d20+5", Dialect.AVRAE, "2d20kh1+5", ""),
+    ("1d20 dis + 5 to hit", Dialect.AVRAE, "2d20kl1+5", "to hit"),
+    ("1d20 adv dis", Dialect.AVRAE, "2d20kh1", "dis"),
+    ("1d20 for advice", Dialect.AVRAE, "1d20", "for advice"),
+    ("!r 2d6 ADV", Dialect.AVRAE, "2d6", ""),
     ("1d20 # hi", Dialect.ROLL20, "1d20", "hi"),
 ]
 
