@@ -137,3 +137,12 @@ def test_notation_may_come_over_standard_input(run: Run, monkeypatch: pytest.Mon
     assert run("parse", "-", "--json").json["max"] == 12
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xff")))
     assert run("parse", "-", "--json").json["error"]["code"] == "TEXT_INVALID"
+
+
+def test_a_query_is_answered_by_a_number_or_a_label(run: Run) -> None:
+    command = ("parse", "1d20+?{Power?|No,0|Yes,6}", "--dialect", "roll20", "--json")
+    for answer in ("Power?=6", "Power?=Yes"):
+        parsed = run(*command, "--var", answer).json
+        assert (parsed["min"], parsed["max"]) == (7, 26)
+    error = run(*command, "--var", "Power?=3").json["error"]
+    assert (error["code"], error["expected"]) == ("NO_SUCH_OPTION", ["0 (No)", "6 (Yes)"])

@@ -40,9 +40,7 @@ def spoken(raw: str, folded: str, reading: Reading) -> Spoken | None:
     """
     if reading.speech is None:
         return None
-    lines = _LINE.split(folded)
-    if len(lines) > 1:
-        raise _several([line.strip() for line in lines], _span_of(folded, lines))
+    _require_one_line(folded)
     command = _COMMAND.match(folded)
     if command and command[1] in (*reading.commands, *reading.repeats):
         return None
@@ -65,6 +63,17 @@ def spoken(raw: str, folded: str, reading: Reading) -> Spoken | None:
     if _GLUED_BEHIND.match(folded, only.end) or _GLUED_BEFORE.search(folded, 0, only.start):
         return None
     return Spoken(only.start + 2, only.end - 2, _said(raw, only, command.end() if command else 0))
+
+
+def _require_one_line(folded: str) -> None:
+    """Refuse lines that each roll; the lines of a query belong together."""
+    if folded.lstrip().startswith("?{"):
+        return
+    lines = [line for line in _LINE.split(folded) if _COMMAND.match(line) or "[[" in line]
+    if len(lines) > 1:
+        start = folded.index(lines[1], folded.index(lines[0]) + len(lines[0]))
+        rolls = [line.strip() for line in lines]
+        raise _several(rolls, Span(start, start + len(lines[1].rstrip())))
 
 
 def require_one(folded: str, raw: str, start: int) -> None:
@@ -101,11 +110,6 @@ def _said(raw: str, roll: Span, start: int) -> str:
     label = _LABEL.match(raw[roll.end :].strip())
     words = [raw[start : roll.start], label[1] if label else raw[roll.end :]]
     return " ".join([word.strip() for word in words if word.strip()]).rstrip(": ")
-
-
-def _span_of(folded: str, lines: list[str]) -> Span:
-    start = folded.index(lines[1], len(lines[0]))
-    return Span(start, start + len(lines[1].rstrip()))
 
 
 def _several(rolls: list[str], span: Span) -> CheckError:

@@ -34,6 +34,7 @@ ANSWERED: list[tuple[str, Variable | None, list[int], int]] = [
     (SPEED, Variable("Speed", 0, "2"), [], 4),
     (SPEED, Variable("Speed", 3), [], 6),
     (ATTACK, Variable("Attack", 0, "Ranged"), [5], 8),
+    ("?{Attack|\nMelee,\n/roll 1d20|\nRanged,\n/roll 1d8}", Variable("Attack", 0, "Ranged"), [5], 5),
     (INLINE, Variable("A", 0, "x"), [2, 3, 4], 7),
     (INLINE, Variable("A", 0, "y"), [], 2),
     ("1d20+?{Bonus|2}", Variable("Bonus", 5), [1], 6),
