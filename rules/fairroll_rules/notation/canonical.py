@@ -87,7 +87,9 @@ class _Writer:
                 return self._variable(node)
             case Dice(count, sides, span):
                 self._plain_dice(count, sides, span)
-                return f"{self._factor(count)}{self._sides(sides, span)}"
+                number = self._factor(count)
+                apart = isinstance(count, Variable) and number[-1].isalnum()
+                return f"({number}){self._sides(sides, span)}" if apart else f"{number}{self._sides(sides, span)}"
             case Group(elements, span):
                 return self._group(elements, span)
             case Modified(source, modifiers):
@@ -210,6 +212,9 @@ class _Writer:
         for operator, operand in zip(("", *operators), operands, strict=True):
             if operator == "rem":
                 self._needs(self.has(Trait.REMAINDER), "a remainder with the sign of what is divided", span)
+            if operator == "%" and self.has(Trait.REMAINDER):
+                fine = "-" not in operators and all(map(never_negative, operands))
+                self._needs(fine, "a remainder with the sign of the divisor", span)
             looser = isinstance(operand, Comparison) or (
                 isinstance(operand, Chain) and (sums <= (operand.operators[0] in "+-"))
             )

@@ -174,8 +174,8 @@ STANDARD = Reading(
             "cf": ("MARK_ONLY", _COUNTS_THERE[1].format("cf")),
             "d%": ("PERCENTILE", "d% is 1..100; Avrae rolls 0..90 by ten"),
             "!=": ("EXPLODE_EQUALS", "!=N explodes on N; not equal is <>. Write !N"),
-            ">": ("STRICT_COMPARISON", "> is strict; Roll20 reads at least. Write >="),
-            "<": ("STRICT_COMPARISON", "< is strict; Roll20 reads at most. Write <="),
+            ">": ("STRICT_COMPARISON", "> is strict; Roll20 reads at least. For that write >="),
+            "<": ("STRICT_COMPARISON", "< is strict; Roll20 reads at most. For that write <="),
             "d1": (
                 "ONE_SIDED_DIE",
                 "a die with one side; to drop the lowest die write dl1 directly after the pool",

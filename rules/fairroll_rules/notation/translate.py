@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from fractions import Fraction
+from typing import NamedTuple
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.notation.bounds import Analysis
@@ -12,7 +13,7 @@ from fairroll_rules.notation.canonical import canonical
 from fairroll_rules.notation.dialects import Dialect, Rounding, reading_of
 from fairroll_rules.notation.faults import refuse
 from fairroll_rules.notation.grammar import Parser
-from fairroll_rules.notation.plain import explicit
+from fairroll_rules.notation.plain import explicit, parting
 from fairroll_rules.notation.tree import (
     Bound,
     Call,
@@ -42,26 +43,42 @@ def translated(
     """
     root = tree.root if rounding else _rounded(tree, dialect, variables or {})
     text = canonical(root, dialect)
-    if not _reads(text, dialect, root):
-        title = reading_of(dialect).title
-        raise refuse("DIALECT_CANNOT_SAY", f"{title} cannot say this as it is meant", tree.root.span)
+    there = _read(text, dialect)
+    if there is None or not _same(there.root, root):
+        raise _misread(tree, root, there, dialect)
     plain = "#" not in reading_of(dialect).tokens and tree.comment[:1].isalpha()
     signs = ("", "# ") if plain else ("# ", "")
     for sign in signs if tree.comment else ():
         commented = f"{text} {sign}{tree.comment}"
-        if _reads(commented, dialect, root, comment=tree.comment):
+        there = _read(commented, dialect)
+        if there is not None and there.comment == tree.comment and _same(there.root, root):
             return commented
     return text
 
 
-def _reads(text: str, dialect: Dialect, root: Node, comment: str = "") -> bool:
-    """Tell whether a dialect reads a text as this tree, with this comment."""
+class _Read(NamedTuple):
+    root: Node
+    comment: str
+
+
+def _read(text: str, dialect: Dialect) -> _Read | None:
     parser = Parser(text, reading_of(dialect))
     try:
-        other = parser.input()
+        return _Read(parser.input(), parser.comment)
     except CheckError:
-        return False
-    return (other == root or explicit(other) == explicit(root)) and parser.comment == comment
+        return None
+
+
+def _same(there: Node, root: Node) -> bool:
+    return there == root or explicit(there) == explicit(root)
+
+
+def _misread(tree: Tree, root: Node, there: _Read | None, dialect: Dialect) -> CheckError:
+    """Return the error for a text that has the dialect's words and another meaning there: of its smallest such part."""
+    part = parting(root, there.root) if there is not None else root
+    said = tree.text[part.span.start : part.span.end]
+    what = f"`{said[:40]}` as it is meant"
+    return refuse("DIALECT_CANNOT_SAY", f"{reading_of(dialect).title} cannot say {what}", part.span, value=what)
 
 
 def _rounded(tree: Tree, dialect: Dialect, variables: Mapping[str, Bound]) -> Node:

@@ -182,3 +182,14 @@ def test_dice_are_counted_once() -> None:
     error = refused("{{4d6}>5}>5", Dialect.ROLL20)
     assert error is not None
     assert error.reason == "COUNTED_ALREADY"
+
+
+@pytest.mark.parametrize(
+    ("text", "advised"), [("4d6r2", "4d6rr2"), ("4d6d1", "4d6dl1"), ("4d6k2", "4d6kh2"), ("4d6!=3", "4d6!3")]
+)
+def test_what_a_warning_says_to_write_rolls_the_same(text: str, advised: str) -> None:
+    (warning,) = parse(text).warnings
+    spelling = advised.removeprefix("4d6").rstrip("123").replace("!", "!N")
+    assert re.search(rf"\bWrite (\w+ or )?{re.escape(spelling)}|Write {re.escape(spelling)}", warning.message)
+    assert not parse(advised).warnings
+    assert totals(advised, Dialect.STANDARD) == totals(text, Dialect.STANDARD)
