@@ -12,7 +12,7 @@ together with another die's: a chain may end sooner than the cut asks, which sho
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from math import comb
 from typing import Any, Generic, TypeVar, cast
@@ -39,10 +39,11 @@ _PAIRS = 16
 
 @dataclass(frozen=True, slots=True)
 class Odds(Generic[V]):
-    """The exact chance of every value, and what was lost to cut chains: together exactly 1."""
+    """The exact chance of every value, and what was lost to cut chains: together exactly 1; `work` is what it took."""
 
     weights: Mapping[V, Fraction]
     lost: Fraction
+    work: int = field(default=0, compare=False)
 
     def map(self, function: Callable[[V], W]) -> Odds[W]:
         """Return the odds of `function(value)`, such as one named quantity of the value."""
@@ -50,7 +51,7 @@ class Odds(Generic[V]):
         for value, weight in self.weights.items():
             mapped = function(value)
             weights[mapped] = weights.get(mapped, Fraction(0)) + weight
-        return Odds(weights, self.lost)
+        return Odds(weights, self.lost, self.work)
 
     def mean(self, function: Callable[[V], int]) -> Fraction:
         """Return the mean of `function(value)` over all that was not lost."""
@@ -68,9 +69,10 @@ def distribution(function: Part[V, D], *args: object, cut: Fraction = CUT, budge
         LimitReached: `odds_work`, the work would exceed `budget`, in paths and the choices on them.
         RuleError: whatever else the rule raises on some path.
     """
-    spread = _Work(cut, budget).part(function, args)
+    work = _Work(cut, budget)
+    spread = work.part(function, args)
     weights = {value: Fraction(weight, spread.total) for value, weight in spread.weights.items()}
-    return Odds(weights, Fraction(spread.lost, spread.total))
+    return Odds(weights, Fraction(spread.lost, spread.total), work.spent)
 
 
 class _ChainCut(Exception):
@@ -107,6 +109,11 @@ class _Work:
         """Use up some of the budget."""
         self.afford(amount)
         self._left -= amount
+
+    @property
+    def spent(self) -> int:
+        """How much was used up."""
+        return self._budget - self._left
 
     def afford(self, amount: int) -> None:
         """Refuse at once what the budget cannot cover."""

@@ -1,6 +1,7 @@
 """The registry: each module in this folder is a system, named as the module is.
 
-What a module must have is written in `System`; nothing else names it anywhere.
+What a module must have is written in `System`; nothing else names it anywhere. It may have `quantities(check)` as well,
+for odds (`fairroll_rules.quantities`).
 """
 
 from __future__ import annotations

@@ -21,12 +21,14 @@ from fairroll_rules.decisions import Option, Question, Who
 from fairroll_rules.dice import Purpose
 from fairroll_rules.fields import Name, Range, SomeActors, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
+from fairroll_rules.quantities import fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from fairroll_rules.decisions import Decisions
     from fairroll_rules.dice import Dice, Draw, Face
+    from fairroll_rules.quantities import Quantities
 
 TITLE: Final = "Crossroads MVP"
 ENGINE: Final = 1
@@ -292,31 +294,38 @@ OUTCOMES = (SkillOutcome, GroupOutcome, DamageOutcome)
 
 
 class Terms(NamedTuple):
-    """All that one actor's dice depend on: the net level, the statistic, policies, and if a die is the Peril Die."""
+    """All that one actor's dice depend on: the net level, the statistic, policies, and if a die is the Peril Die.
+
+    Of one that is `opposing` the Success Value is used and nothing else.
+    """
 
     net: int
     statistic: int
     removal: RemovalPolicy
     change: ChangePolicy
     with_peril: bool
+    opposing: bool = False
 
 
 class ThrowValue(NamedTuple):
     """What the rest of a roll may use of one actor's dice; `peril` is the Peril Die's face, 0 without one."""
 
     success_value: int
-    six: bool
-    temporary_fate_dice: int
-    peril: int
+    six: bool = False
+    temporary_fate_dice: int = 0
+    peril: int = 0
+    total: int = 0
 
 
 class SkillValue(NamedTuple):
-    """The numbers of a skill roll."""
+    """The numbers of a skill roll; `opposing_success_value` is 0 where there is none."""
 
     result: int
     difference: int
     success_value: int
+    opposing_success_value: int
     critical: bool
+    total: int
     temporary_fate_dice: int
 
 
@@ -370,6 +379,21 @@ def draws(check: SkillRoll | GroupRoll | DamageStep) -> int:
     return _dice_count(check) + opponent
 
 
+def quantities(check: SkillRoll | GroupRoll | DamageStep) -> Quantities:
+    """Return the numbers of a value that mean something, and their names: without opposition nothing opposes."""
+    if isinstance(check, DamageStep):
+        return fields_of(DamageValue)
+    zero = _ZERO_NAMES.get(check.zero_result.name, ResultName.ZERO_UNDECIDED)
+    results = {0: zero.name} | {result: name.name for result, name in _NAMES.items()}
+    if isinstance(check, GroupRoll):
+        return fields_of(GroupValue) | {"result": dict(sorted(results.items()))}
+    named = fields_of(SkillValue) | {"result": dict(sorted(results.items()))}
+    named |= dict.fromkeys(("success_value", "opposing_success_value"), _SUCCESS_VALUE_NAMES)
+    if check.opposition is None:
+        del named["opposing_success_value"]
+    return named
+
+
 def not_borne_out(
     check: SkillRoll | GroupRoll | DamageStep, cited: Sequence[SkillOutcome | GroupOutcome | DamageOutcome]
 ) -> str:
@@ -390,7 +414,7 @@ def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[Ski
     opposing_throw, peril, opposing_value = None, None, None
     if isinstance(opposition, OpposingRoll):
         (own, opposing), (throw, opposing_throw) = dice.parts(
-            _throw, [(_terms(check),), (_terms(opposition),)], ("", opposition.name)
+            _throw, [(_terms(check),), (_terms(opposition, opposing=True),)], ("", opposition.name)
         )
         # Ruling: Misstep and Fateful apply to the opposing roll's Success Value as well; it is a skill roll like any.
         opposing_value = opposing.success_value
@@ -406,7 +430,9 @@ def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[Ski
     difference = own.success_value - (opposing_value or 0)
     result = clamp_result(difference)
     critical, name = _conclude(decisions, result, own.six, check.great_success, check.zero_result)
-    value = SkillValue(result, difference, own.success_value, critical, own.temporary_fate_dice)
+    value = SkillValue(
+        result, difference, own.success_value, opposing_value or 0, critical, own.total, own.temporary_fate_dice
+    )
     return value, SkillOutcome(
         throw, opposing_throw, peril, opposing_value, difference, result, name, critical, amount(result, critical)
     )
@@ -447,10 +473,10 @@ def best_member(check: GroupRoll) -> int:
 # One actor's dice.
 
 
-def _terms(roller: _Roller, *, with_peril: bool = False) -> Terms:
+def _terms(roller: _Roller, *, with_peril: bool = False, opposing: bool = False) -> Terms:
     net = net_level(roller.advantage, roller.disadvantage)
     removal = roller.removal or (RemovalPolicy.LOWEST if net > 0 else RemovalPolicy.HIGHEST)
-    return Terms(net, roller.statistic, removal, roller.change, with_peril)
+    return Terms(net, roller.statistic, removal, roller.change, with_peril, opposing)
 
 
 def _member_throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[Counts, Throw]:
@@ -459,7 +485,7 @@ def _member_throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[Count
 
 
 def _throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[ThrowValue, Throw]:
-    net, statistic, removal, change, with_peril = terms
+    net, statistic, removal, change, with_peril, opposing = terms
     # Dice: "Roll number more dice". The Peril Die must be told from the others: rolled on its own, at position 0.
     count = BASE_DICE + abs(net)
     faces = (dice.roll(SIDES), *dice.pool(count - 1, SIDES)) if with_peril else dice.pool(count, SIDES)
@@ -496,7 +522,10 @@ def _throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[ThrowValue, 
     # Triples: "receives a Temporary Fate Die". Ruling: at most one a roll; a triple before or after a Change earns it.
     fate_dice = int(triple or triple_after)
 
-    value = ThrowValue(success_value, SIDES in standing, fate_dice, 0 if peril is None else int(peril))
+    if opposing:
+        value = ThrowValue(success_value)
+    else:
+        value = ThrowValue(success_value, SIDES in standing, fate_dice, 0 if peril is None else int(peril), total)
     gone = None if rerolled is None else kept[rerolled]
     shown = [
         Die(face.draw, int(face), _DROPPED if at in dropped else _REROLLED if at == gone else _KEPT)
@@ -771,6 +800,7 @@ _ZERO_NAMES: Final = {
     "COMPENSATING_FAILURE": ResultName.COMPENSATING_FAILURE,
 }
 _NAMES: Final = {-1: ResultName.FAILURE, 1: ResultName.SUCCESS, 2: ResultName.GREAT_SUCCESS}
+_SUCCESS_VALUE_NAMES: Final = {MISS: "MISS", WEAK_HIT: "WEAK_HIT", HIT: "HIT", STRONG_HIT: "STRONG_HIT"}
 
 
 # Group Roll.

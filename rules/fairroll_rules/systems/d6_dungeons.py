@@ -182,6 +182,9 @@ class SkillValue(NamedTuple):
 
     total: int
     success: bool
+    highest: int
+    natural_ones: int
+    ones_added: int
     ones_saved: int
     ones_given: int
 
@@ -191,6 +194,9 @@ class TeamValue(NamedTuple):
 
     total: int
     success: bool
+    highest: int
+    natural_ones: int
+    ones_added: int
 
 
 class Terms(NamedTuple):
@@ -244,7 +250,7 @@ def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[Ski
     # Ones are Special, "Add them to your highest die": also those saved earlier in the scene, and an ally's.
     total = highest + modifier + added + check.saved_ones_spent + check.ones_from_allies
     success = total >= check.difficulty
-    return SkillValue(total, success, saved, given), SkillOutcome(
+    return SkillValue(total, success, highest, ones, added, saved, given), SkillOutcome(
         _dice_of(faces, highest, saved, given),
         skilled,
         modifier,
@@ -358,7 +364,7 @@ def _team_roll(dice: Dice, check: TeamRoll) -> tuple[TeamValue, TeamOutcome]:
         total - check.difficulty,
         success,
     )
-    return TeamValue(total, success), outcome
+    return TeamValue(total, success, best.highest, best.natural_ones, added), outcome
 
 
 def _member_dice(dice: Dice, _decisions: Decisions, member: Terms) -> tuple[Best, MemberOutcome]:

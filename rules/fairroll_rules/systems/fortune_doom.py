@@ -21,6 +21,7 @@ from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Name, Range, require_fields
 from fairroll_rules.limits import MAX_ACTORS
 from fairroll_rules.outcome import Die, Fate, Text
+from fairroll_rules.quantities import Quantities, fields_of, words_of
 
 TITLE = "Fortune and Doom"
 ENGINE = 1
@@ -137,13 +138,20 @@ class ResolutionOutcome:
 
 
 class ResolutionValue(NamedTuple):
-    """What a resolution roll comes to; `result` is the number of a Result."""
+    """What a resolution roll comes to.
+
+    `result` and `fear` are the numbers of a Result and a FearEffect (0 without Fear), `band` is the index of a band,
+    -1 below the lowest and where there is none.
+    """
 
     fortune: int
     doom: int
     hope: int
     final_result: int
     result: int
+    doom_face: int
+    fear: int
+    band: int
 
 
 CHECKS = (ResolutionRoll,)
@@ -153,6 +161,14 @@ OUTCOMES = (ResolutionOutcome,)
 def draws(check: ResolutionRoll) -> int:  # noqa: ARG001  the same two dice whatever the check says
     """Return the most draws before any reroll: Fortune and Doom."""
     return 2
+
+
+def quantities(check: ResolutionRoll) -> Quantities:
+    """Return the numbers of a value that mean something, and their names: what was not declared has no effect."""
+    declared = {"hope": check.hope, "doom_face": check.fear, "fear": check.fear, "band": bool(check.bands)}
+    bands = {-1: "below the table"} | {index: band.name for index, band in enumerate(check.bands)}
+    named = fields_of(ResolutionValue) | {"result": words_of(Result), "fear": words_of(FearEffect), "band": bands}
+    return {name: words for name, words in named.items() if declared.get(name, True)}
 
 
 def help_total(check: ResolutionRoll) -> int:
@@ -183,8 +199,12 @@ def resolve(
     # Steps 10.5 and 11.
     final_result = fortune + doom + resolution_modifier(check) + hope
     result, band = _result(check, final_result)
-    value = ResolutionValue(fortune, doom, hope, final_result, result.value)
-    return value, None if rerolled is None else _outcome(check, stand, rerolled, value, band)
+    fear = 0
+    if check.fear:
+        fear = (FearEffect.HALVED_DOOM if stand.halved else FearEffect.REROLLED_FORTUNE).value
+    known = -1 if band is None else band
+    value = ResolutionValue(fortune, doom, hope, final_result, result.value, int(stand.doom), fear, known)
+    return value, None if rerolled is None else _outcome(check, rerolled, stand, value)
 
 
 class _Stand(NamedTuple):
@@ -280,12 +300,7 @@ def _reroll_doom(dice: Dice, stand: _Stand, rerolled: _Rerolled | None) -> tuple
     return stand._replace(doom=face), before._replace(doom=(*before.doom, stand.doom))
 
 
-def _outcome(
-    check: ResolutionRoll, stand: _Stand, rerolled: _Rerolled, value: ResolutionValue, band: int | None
-) -> ResolutionOutcome:
-    fear = None
-    if check.fear:
-        fear = FearEffect.HALVED_DOOM if stand.halved else FearEffect.REROLLED_FORTUNE
+def _outcome(check: ResolutionRoll, rerolled: _Rerolled, stand: _Stand, value: ResolutionValue) -> ResolutionOutcome:
     gone = [Die(face.draw, int(face), (Fate.REROLLED,)) for face in (*rerolled.fortune, *rerolled.doom)]
     kept = [
         Die(stand.fortune.draw, value.fortune, (Fate.KEPT,)),
@@ -296,7 +311,7 @@ def _outcome(
         fortune_draws=tuple(face.draw for face in (*rerolled.fortune, stand.fortune)),
         doom_draws=tuple(face.draw for face in (*rerolled.doom, stand.doom)),
         fortune=value.fortune,
-        doom_face=int(stand.doom),
+        doom_face=value.doom_face,
         doom=value.doom,
         help_total=help_total(check),
         hinder_total=sum(check.hinder),
@@ -304,11 +319,11 @@ def _outcome(
         advantage=check.advantage or check.push,
         harm=int(check.push and not check.advantage),
         condition_rerolled=rerolled.condition,
-        fear=fear,
+        fear=FearEffect(value.fear) if value.fear else None,
         hope=value.hope,
         final_result=value.final_result,
         result=Result(value.result),
-        band=band,
+        band=None if value.band < 0 else value.band,
     )
 
 

@@ -24,6 +24,7 @@ from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Range, Utf8, Written, require_fields
 from fairroll_rules.limits import MAX_NAME_BYTES
 from fairroll_rules.outcome import Die, Fate, Text
+from fairroll_rules.quantities import YES_NO, Quantities, fields_of, words_of
 
 TITLE = "The Meidlands"
 ENGINE = 1
@@ -204,17 +205,32 @@ class OpposedOutcome:
 
 
 class OpposedValue(NamedTuple):
-    """What a check comes to; `winner` is the number of a Winner, the criticals are 1 or 0, no damage is 0."""
+    """What a check comes to; `winner` is the number of a Winner, no damage is 0."""
 
     winner: int
     net_successes: int
-    attacker_critical: int
-    attacker_hard_critical: int
-    defender_critical: int
-    defender_hard_critical: int
+    attacker_critical: bool
+    attacker_hard_critical: bool
+    defender_critical: bool
+    defender_hard_critical: bool
     damage: int
     absorbed: int
     final_damage: int
+
+    @property
+    def tie(self) -> bool:
+        """Whether neither side has a success more."""
+        return self.net_successes == 0
+
+    @property
+    def fierce_strike(self) -> bool:
+        """Whether the attacker wins by so much, which is a free attack, too ("High success")."""
+        return self.net_successes >= MANY_SUCCESSES
+
+    @property
+    def riposte(self) -> bool:
+        """Whether the attacker loses by so much."""
+        return self.net_successes <= -MANY_SUCCESSES
 
 
 CHECKS = (OpposedRoll,)
@@ -253,10 +269,13 @@ def draws(check: OpposedRoll) -> int:
     return rolled + 2 * CRITICAL_DICE + bool(check.damage)
 
 
-def quantities(check: OpposedRoll) -> tuple[str, ...]:
-    """Return the names of the numbers of a value that mean something: those of damage only where some is dealt."""
-    dealt = ("damage", "absorbed", "final_damage")
-    return tuple(name for name in OpposedValue._fields if check.damage or name not in dealt)
+def quantities(check: OpposedRoll) -> Quantities:
+    """Return the numbers of a value that mean something, and their names: those of damage only where some is dealt."""
+    named = fields_of(OpposedValue) | {"winner": words_of(Winner)}
+    if not check.damage:
+        for name in ("damage", "absorbed", "final_damage"):
+            del named[name]
+    return named | dict.fromkeys(("tie", "fierce_strike", "riposte"), YES_NO)
 
 
 def resolve(dice: Dice, decisions: Decisions, check: OpposedRoll) -> tuple[OpposedValue, OpposedOutcome | None]:  # noqa: ARG001  its parts ask
@@ -282,10 +301,10 @@ def resolve(dice: Dice, decisions: Decisions, check: OpposedRoll) -> tuple[Oppos
     value = OpposedValue(
         winner.value,
         net,
-        int(is_double(attacker.critical)),
-        int(is_hard(attacker.critical)),
-        int(is_double(defender.critical)),
-        int(is_hard(defender.critical)),
+        is_double(attacker.critical),
+        is_hard(attacker.critical),
+        is_double(defender.critical),
+        is_hard(defender.critical),
         *((damage.damage, damage.absorbed, damage.final_damage) if damage else (0, 0, 0)),
     )
     if not table.traced:
@@ -294,11 +313,11 @@ def resolve(dice: Dice, decisions: Decisions, check: OpposedRoll) -> tuple[Oppos
         attacker=_side_outcome(table, 0, attacker, extra_die(attacker.pool, defender.pool), damage),
         defender=_side_outcome(table, 1, defender, extra_die(attacker.pool, defender.pool), None),
         winner=winner,
-        tie=net == 0,
+        tie=value.tie,
         net_successes=net,
-        fierce_strike=net >= MANY_SUCCESSES,
-        free_attack=net >= MANY_SUCCESSES,
-        riposte=net <= -MANY_SUCCESSES,
+        fierce_strike=value.fierce_strike,
+        free_attack=value.fierce_strike,
+        riposte=value.riposte,
         damage=damage,
     )
 

@@ -19,6 +19,7 @@ from fairroll_rules.errors import CheckError
 from fairroll_rules.fields import Range, require_fields
 from fairroll_rules.limits import MAX_POOL, MAX_SIDES
 from fairroll_rules.outcome import Die, Fate, Text
+from fairroll_rules.quantities import YES_NO, Quantities
 
 TITLE = "MSF High"
 ENGINE = 1
@@ -202,10 +203,10 @@ def draws(check: Check) -> int:
     return 2 if isinstance(check, PercentileRoll) else _plan(check).number
 
 
-def quantities(check: Check) -> tuple[str, ...]:
-    """Return the names of the numbers of a value that mean something: without a target there is no success."""
+def quantities(check: Check) -> Quantities:
+    """Return the numbers of a value that mean something, and their names: without a target there is no success."""
     aimed = not isinstance(check, PercentileRoll) and check.target is not None
-    return RollValue._fields if aimed else ("result",)
+    return {"result": {}} | ({"success": YES_NO} if aimed else {})
 
 
 def resolve(dice: Dice, decisions: Decisions, check: Check) -> tuple[RollValue, Outcome | None]:  # noqa: ARG001  nothing to decide in this game

@@ -161,7 +161,7 @@ def _value(check: OpposedRoll, net: int, mine: Pair, theirs: Pair, base: int | N
     winner = Winner.ATTACKER if net > 0 else Winner.DEFENDER
     if net == 0 and check.ties is TieRule.PARTIAL:
         winner = Winner.NEITHER
-    criticals = (int(is_double(mine)), int(is_hard(mine)), int(is_double(theirs)), int(is_hard(theirs)))
+    criticals = (is_double(mine), is_hard(mine), is_double(theirs), is_hard(theirs))
     if base is None:
         return OpposedValue(winner.value, net, *criticals, 0, 0, 0)
     maximum = notation(check.damage).on_double if is_hard(mine) else 0

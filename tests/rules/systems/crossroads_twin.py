@@ -21,10 +21,10 @@ CHART = (
 PERIL_TABLE = {-2: (0, 0), -1: (1, 0), 0: (2, 0), 1: (3, 0), 2: (4, 1), 3: (5, 2), 4: (6, 3)}
 
 Kept = tuple[int, int, int]
-Side = tuple[int, bool, int]
-"""Success Value, a six among the final dice, Temporary Fate Dice."""
-Value = tuple[int, int, int, bool, int]
-"""Result, difference, Success Value, critical, Temporary Fate Dice."""
+Side = tuple[int, bool, int, int]
+"""Success Value, a six among the final dice, Temporary Fate Dice, total."""
+Value = tuple[int, int, int, int, bool, int, int]
+"""Result, difference, both Success Values, critical, total, Temporary Fate Dice."""
 
 
 @cache
@@ -72,7 +72,7 @@ def side(net: int, statistic: int, *, reroll_lowest: bool = False) -> Mapping[Si
     whole = 6 ** (3 + abs(net))
     for kept, ways in kept_rolls(net).items():
         for final, fate_dice, chance in ends(kept, reroll_lowest=reroll_lowest):
-            key = success_value(final, statistic), 6 in final, fate_dice
+            key = success_value(final, statistic), 6 in final, fate_dice, sum(final) + statistic
             odds[key] = odds.get(key, Fraction(0)) + Fraction(ways, whole) * chance
     return odds
 
@@ -80,7 +80,7 @@ def side(net: int, statistic: int, *, reroll_lowest: bool = False) -> Mapping[Si
 def value(own: Side, opposing: int) -> Value:
     difference = own[0] - opposing
     result = sorted((-1, difference, 2))[1]
-    return result, difference, own[0], own[1] and result >= 1, own[2]
+    return result, difference, own[0], opposing, own[1] and result >= 1, own[3], own[2]
 
 
 def against_value(own: Mapping[Side, Fraction], opposing: int) -> dict[Value, Fraction]:
@@ -134,7 +134,7 @@ def peril_ends(net: int, *, reroll_lowest: bool) -> Mapping[tuple[Kept, int, int
 def with_peril(net: int, statistic: int, opponent: int, moved: int, *, reroll_lowest: bool) -> dict[Value, Fraction]:
     odds: dict[Value, Fraction] = {}
     for (final, fate_dice, peril), chance in peril_ends(net, reroll_lowest=reroll_lowest).items():
-        own = success_value(final, statistic), 6 in final, fate_dice
+        own = success_value(final, statistic), 6 in final, fate_dice, sum(final) + statistic
         key = value(own, peril_value(peril, opponent, moved))
         odds[key] = odds.get(key, Fraction(0)) + chance
     return odds
@@ -170,6 +170,6 @@ def group(sides: list[Mapping[Side, Fraction]]) -> dict[int, Fraction]:
 
 def by_value(side_odds: Mapping[Side, Fraction]) -> dict[int, Fraction]:
     odds: dict[int, Fraction] = {}
-    for (success, _, _), chance in side_odds.items():
+    for (success, *_), chance in side_odds.items():
         odds[success] = odds.get(success, Fraction(0)) + chance
     return odds

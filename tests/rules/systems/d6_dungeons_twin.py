@@ -9,31 +9,31 @@ from itertools import product
 FACES = range(1, 7)
 
 
-def skill_roll(skill: int, modifier: int, use: str, extra: int = 0) -> dict[tuple[int, int, int], Fraction]:
-    """Total, saved and given, and their chance."""
-    odds: dict[tuple[int, int, int], Fraction] = {}
+def skill_roll(skill: int, modifier: int, use: str, extra: int = 0) -> dict[tuple[int, ...], Fraction]:
+    """Total, highest die, ones, those added, saved and given, and their chance."""
+    odds: dict[tuple[int, ...], Fraction] = {}
     for roll in product(FACES, repeat=skill):
         # "compare the highest number rolled": put it apart, then look at the others.
         dice = sorted(roll)
         ones = dice.count(1)
         highest = dice.pop()
         total = highest + modifier + extra
-        saved = given = 0
+        added = saved = given = 0
         if use == "ADD":
-            total += dice.count(1)
+            added = dice.count(1)
         elif use == "SAVE":
             saved = ones
         else:
             given = ones
-        key = total, saved, given
+        key = total + added, highest, ones, added, saved, given
         odds[key] = odds.get(key, Fraction(0)) + Fraction(1, 6**skill)
     return odds
 
 
-def team_roll(members: Sequence[tuple[int, int]]) -> dict[int, Fraction]:
-    """The total of a team of (dice, modifier) and its chance."""
+def team_roll(members: Sequence[tuple[int, int]]) -> dict[tuple[int, ...], Fraction]:
+    """The total of a team of (dice, modifier), its highest, its ones and those added, and their chance."""
     owners = [modifier for count, modifier in members for _ in range(count)]
-    odds: dict[int, Fraction] = {}
+    odds: dict[tuple[int, ...], Fraction] = {}
     for roll in product(FACES, repeat=len(owners)):
         dice = list(zip(roll, owners, strict=True))
         # Whichever die is taken as the highest, the 1s of all the others are added to it.
@@ -43,5 +43,6 @@ def team_roll(members: Sequence[tuple[int, int]]) -> dict[int, Fraction]:
             for at, (face, modifier) in enumerate(dice)
             if face + modifier == top
         )
-        odds[total] = odds.get(total, Fraction(0)) + Fraction(1, 6 ** len(owners))
+        key = total, top, roll.count(1), total - top
+        odds[key] = odds.get(key, Fraction(0)) + Fraction(1, 6 ** len(owners))
     return odds

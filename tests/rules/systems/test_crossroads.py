@@ -275,7 +275,7 @@ def test_odds_of_a_member_among_others(net: int, statistic: int) -> None:
         expected = twin.group([own, *(twin.side(level, each) for level, each in others)])
         assert {value.result: weight for value, weight in together.items()} == expected
         expected_alone: dict[tuple[int, bool], Fraction] = {}
-        for (result, _, _, critical, _), chance in twin.against_value(own, 0).items():
+        for (result, _, _, _, critical, _, _), chance in twin.against_value(own, 0).items():
             expected_alone[result, critical] = expected_alone.get((result, critical), Fraction(0)) + chance
         assert odds(GroupRoll(GroupMode.SIMPLE, (member,))) == expected_alone
 
@@ -305,7 +305,7 @@ def test_odds_of_a_group_of_two_dice_by_dice() -> None:
 def test_odds_of_a_simple_group_are_those_of_its_best_member() -> None:
     found = odds(GroupRoll(GroupMode.SIMPLE, (Member("A", 1), Member("B", 3, advantage=1), Member("C", 3))))
     expected: dict[tuple[int, bool], Fraction] = {}
-    for (result, _, _, critical, _), chance in twin.against_value(twin.side(1, 3), 0).items():
+    for (result, _, _, _, critical, _, _), chance in twin.against_value(twin.side(1, 3), 0).items():
         expected[result, critical] = expected.get((result, critical), Fraction(0)) + chance
     assert found == expected
 

@@ -83,47 +83,52 @@ def test_every_row_with_dice_or_without_is_a_test() -> None:
     assert sorted(ROWS) == sorted(f"FD-{number:02}" for number in range(1, 13))
 
 
-State = tuple[int, int, int, Fraction]
-"""Fortune, Doom, Hope, weight."""
+State = tuple[int, int, int, Fraction, int, int]
+"""Fortune, Doom, Hope, weight, the face of Doom, and what Fear did: 1 rerolled Fortune, 2 halved Doom."""
 
 
 def twin(
     *, advantage: bool, condition: bool, fear: bool, hope: bool, tie: TieChoice
 ) -> dict[tuple[int, ...], Fraction]:
     """Step 10 of the original, one list of all states after each of its sentences."""
-    states: list[State] = [(fortune, doom, 0, Fraction(1, 144)) for fortune, doom in product(FACES, FACES)]
+    states: list[State] = [(fortune, doom, 0, Fraction(1, 144), doom, 0) for fortune, doom in product(FACES, FACES)]
     if advantage:
         states = [state for old in states for state in after_advantage(old, tie)]
     if condition:
         states = [state for old in states for state in (reroll_doom(old) if old[1] > old[0] else [old])]
     if fear:
-        states = [state for old in states for state in (reroll_fortune(old) if old[1] > old[0] else [halve_doom(old)])]
+        states = [
+            (f, d, plus, weight, face, effect)
+            for old in states
+            for effect in [1 if old[1] > old[0] else 2]
+            for f, d, plus, weight, face, _ in (reroll_fortune(old) if effect == 1 else [halve_doom(old)])
+        ]
     if hope:
-        states = [(f, d, 4 if f > d else -4, weight) for f, d, _, weight in states]
+        states = [(f, d, 4 if f > d else -4, weight, face, effect) for f, d, _, weight, face, effect in states]
     weights: Counter[tuple[int, ...]] = Counter()
-    for f, d, plus, weight in states:
-        weights[f, d, plus, f + d + plus] += weight  # type: ignore[assignment]  # Counter is typed for int counts only
+    for f, d, plus, weight, face, effect in states:
+        weights[f, d, plus, f + d + plus, 3, face, effect, -1] += weight  # type: ignore[assignment]  # Counter is typed for int counts only
     return dict(weights)  # type: ignore[arg-type]  # the same
 
 
 def after_advantage(state: State, tie: TieChoice) -> list[State]:
-    fortune, doom, _, _ = state
+    fortune, doom = state[:2]
     if fortune < doom or (fortune == doom and tie is TieChoice.FORTUNE):
         return reroll_fortune(state)
     return reroll_doom(state)
 
 
 def reroll_fortune(state: State) -> list[State]:
-    return [(face, state[1], state[2], state[3] / 12) for face in FACES]
+    return [(face, state[1], state[2], state[3] / 12, *state[4:]) for face in FACES]
 
 
 def reroll_doom(state: State) -> list[State]:
-    return [(state[0], face, state[2], state[3] / 12) for face in FACES]
+    return [(state[0], face, state[2], state[3] / 12, face, state[5]) for face in FACES]
 
 
 def halve_doom(state: State) -> State:
     half = {1: 1, 2: 1, 3: 2, 4: 2, 5: 3, 6: 3, 7: 4, 8: 4, 9: 5, 10: 5, 11: 6, 12: 6}
-    return (state[0], half[state[1]], state[2], state[3])
+    return (state[0], half[state[1]], *state[2:])
 
 
 @pytest.mark.parametrize("tie", [TieChoice.DOOM, TieChoice.FORTUNE])
@@ -138,7 +143,7 @@ def test_whole_distribution_equals_the_twin(
     expected = twin(advantage=advantage, condition=condition, fear=fear, hope=hope, tie=tie)
     assert odds.lost == 0
     assert sum(odds.weights.values()) == 1
-    assert {tuple(value)[:4]: weight for value, weight in odds.weights.items()} == expected
+    assert {tuple(value): weight for value, weight in odds.weights.items()} == expected
 
 
 def test_odds_of_all_options_stay_cheap() -> None:
