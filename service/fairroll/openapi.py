@@ -11,9 +11,10 @@ from google.protobuf.descriptor import Descriptor, MethodDescriptor
 
 from fairroll import json_codec
 from fairroll.comments import comment_of
+from fairroll.enums import short_names
 from fairroll.guide import guide
 from fairroll.json_schema import Schema, SchemaBuilder
-from fairroll.odds.query import CHECKS
+from fairroll.odds.query import CHECKS, READINGS, VARIABLE
 from fairroll.openapi_examples import Examples
 from fairroll.problems import MEDIA_TYPE
 from fairroll.reasons import GROUPS, TABLE, given_by
@@ -139,6 +140,20 @@ def _query(message: Descriptor) -> Iterable[dict[str, Any]]:
         if field.name == "check":
             parameter |= {"required": True, "example": "4d6kh3"}
         yield parameter
+    for name, enum in READINGS.items():
+        values = {"enum": [*short_names(enum), *[value.name for value in enum.values]]}
+        yield {
+            "name": name,
+            "in": "query",
+            "description": f"Of checks that are notation. {comment_of(f'fairroll.v1.NotationCheck.{name}')}",
+            "schema": {"type": "string", **values},
+        }
+    yield {
+        "name": VARIABLE,
+        "in": "query",
+        "description": "A variable of checks that are notation, as NAME=VALUE. It may stand there several times.",
+        "schema": {"type": "array", "items": {"type": "string"}},
+    }
 
 
 def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: Examples) -> dict[str, Any]:

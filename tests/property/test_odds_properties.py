@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 
-from fairroll.odds.chains import UnsayableError
 from fairroll.odds.chances import Chances, Work
+from fairroll.odds.growth import UnsayableError
 from fairroll.odds.labels import label_chances, label_totals
 from fairroll.odds.quantities import quantities_of
 from fairroll.odds.tree import TreeOdds

@@ -7,10 +7,17 @@ from typing import Any
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
+from fairroll.v1.notation_pb2 import NotationCheck
+from fairroll.v1.odds_pb2 import GetOddsRequest
 from fairroll.v1.roll_pb2 import Check, RollRequest
 from fairroll.v1.service_pb2 import StreamRollsRequest
+from tests.service.sample_checks import SAMPLES
 
 TEXTS = ("4d6kh3", "1d20+5", "2d6!>4", "d%", "", "(((((((1)))))))", "9" * 60, "1d", "\x00", "ß≠\U0001f3b2", "x" * 300)
+MUCH_WORK = (
+    "1000d6!", "60d6!kh20", "40d20kh9+30d12", "12d6u", "{20d6!,20d6!,20d8!}kh2", "100x{10d20!>1}", "4d1000kh2",
+    "(1d100)d(1d100)", "6d10!dh3", "{1d20!,1d12!}kh1*{1d20!,1d12!}kl1", "1d1000000", "200d6",
+)  # fmt: skip
 NUMBERS = (0, 1, 2, 3, 6, 20, 100, 1000, 2**31 - 1)
 DEPTH = 6
 
@@ -84,6 +91,26 @@ def plausible(random: Random) -> RollRequest:
     return request
 
 
+def asking(random: Random) -> GetOddsRequest:
+    """Return a question about the odds of checks that mostly mean something, some of which are much work."""
+    request = GetOddsRequest()
+    filled(random, request, 0.1, 0)
+    request.check.CopyFrom(_check(random))
+    if random.random() < 0.3:
+        request.against.CopyFrom(_check(random))
+    return request
+
+
+def _check(random: Random) -> Check:
+    match random.randrange(8):
+        case 0 | 1:
+            return plausible(random).checks[0]
+        case 2:
+            return Check(notation=NotationCheck(text=random.choice(MUCH_WORK)))
+        case _:
+            return random.choice(SAMPLES).message()
+
+
 def requests(seed: int, kinds: dict[str, type[Message]], count: int) -> Iterator[tuple[str, bytes]]:
     """Yield the name of a kind and a body, so many times; a third of them whole."""
     random = Random(seed)
@@ -95,6 +122,8 @@ def requests(seed: int, kinds: dict[str, type[Message]], count: int) -> Iterator
             message = plausible(random)
         elif isinstance(message, StreamRollsRequest) and number % 2:
             message.request.CopyFrom(plausible(random))
+        elif isinstance(message, GetOddsRequest) and number % 4:
+            message = asking(random)
         while not message.ListFields():
             filled(random, message, random.choice((0.15, 0.3, 0.5)))
         body = message.SerializeToString()

@@ -8,6 +8,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import Any, cast
@@ -18,6 +19,7 @@ from google.protobuf.message import Message
 from google.rpc import status_pb2
 
 from fairroll.v1.notation_pb2 import NotationCheck
+from fairroll.v1.odds_pb2 import GetOddsRequest
 from fairroll.v1.roll_pb2 import Check, RollRequest
 from fairroll.v1.service_pb2 import (
     ParseNotationRequest,
@@ -34,6 +36,7 @@ from tests.service.process import ServiceProcess, start_service
 LONG = bool(os.environ.get("FAIRROLL_LONG"))
 MUTATED = 20_000 if LONG else 4_000
 CANCELLED = 50_000 if LONG else 5_000
+ASKED = 20_000 if LONG else 160
 AT_ONCE = 50
 MIB = 2**20
 KINDS: dict[str, type[Message]] = {
@@ -108,6 +111,53 @@ async def test_damaged_requests_are_answered_or_refused_with_a_type(running: Ser
     assert told["Roll answered"]
     assert told["item receipt"]
     assert running.process.poll() is None
+    assert counted(running, 'fairroll_calls_total{code="INTERNAL"') == 0
+    assert not [line for line in running.lines() if line["level"] == "ERROR"]
+
+
+def rss_of_children(service: ServiceProcess) -> int:
+    """Return the memory of the processes that answer odds; one of them may be gone by now."""
+    pages = 0
+    for file in Path(f"/proc/{service.process.pid}/task").glob("*/children"):
+        for child in file.read_text().split():
+            with suppress(FileNotFoundError):
+                pages += int(Path(f"/proc/{child}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+async def test_damaged_questions_about_odds_are_answered_or_refused_with_a_type(running: ServiceProcess) -> None:
+    """As many at once as never wait too long: what is whole among them is worked on, whatever it is."""
+    told: Counter[str] = Counter()
+    asked = requests(20_261_130, {"GetOdds": GetOddsRequest}, ASKED)
+    warm = [0]
+    async with grpc.aio.insecure_channel(running.grpc) as channel:
+        call: Any = channel.unary_unary("/fairroll.v1.RollService/GetOdds")
+
+        async def ask_in_turn() -> None:
+            for _, body in asked:
+                try:
+                    await call(body, timeout=40)
+                    told["answered"] += 1
+                except grpc.aio.AioRpcError as error:
+                    trailers = dict(cast("Any", error.trailing_metadata()))
+                    refusal = read_refusal(status_pb2.Status.FromString(trailers["grpc-status-details-bin"]))
+                    late = refusal.code is grpc.StatusCode.DEADLINE_EXCEEDED
+                    assert refusal.code in CODES or late, (body, refusal)
+                    assert refusal.info.domain == "fairroll"
+                    told[refusal.info.reason] += 1
+                if sum(told.values()) == ASKED // 5:
+                    warm[0] = rss_bytes(running) + rss_of_children(running)
+
+        await asyncio.gather(*[ask_in_turn() for _ in range(8)])
+        await call(GetOddsRequest(check=roll_request().checks[0]).SerializeToString(), timeout=30)
+    assert sum(told.values()) == ASKED
+    assert len(told) > 8, told
+    # Many are whole and mean something, and what is too much is estimated in time.
+    assert told["answered"] > ASKED / 20, told
+    assert told["DEADLINE_PASSED"] <= ASKED / 100, told
+    grown = rss_bytes(running) + rss_of_children(running) - warm[0]
+    # Answers are remembered, 16 MiB of them, and a process keeps room for the largest that it gave.
+    assert grown < 64 * MIB, f"{grown / MIB:.1f} MiB more after {ASKED} questions"
     assert counted(running, 'fairroll_calls_total{code="INTERNAL"') == 0
     assert not [line for line in running.lines() if line["level"] == "ERROR"]
 

@@ -50,7 +50,7 @@ def test_an_estimate_is_marked_and_can_be_refused(run: Run) -> None:
     assert "ESTIMATE, not exact: 500 simulated rolls, seed 3; with 95% confidence" in done.out
     refused = run("odds", "2d1000000", "--exact")
     assert refused.code == 1
-    assert "limit odds_work of 100000" in refused.err
+    assert "limit odds_work of 250000" in refused.err
 
 
 def test_a_fault_has_its_caret_and_nothing_to_ask_is_wrong_use(run: Run) -> None:

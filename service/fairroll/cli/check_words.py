@@ -19,7 +19,7 @@ from typing import Any
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from fairroll.cli.contract import system_named
-from fairroll.cli.enums import full_name
+from fairroll.enums import full_name
 from fairroll.errors import WrongUseError
 from fairroll.v1 import roll_pb2
 

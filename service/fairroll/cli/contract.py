@@ -8,8 +8,8 @@ from difflib import get_close_matches
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
-from fairroll.cli.enums import short_names
 from fairroll.comments import comment_of
+from fairroll.enums import short_names
 from fairroll.errors import FairrollError
 from fairroll_rules.systems import systems
 

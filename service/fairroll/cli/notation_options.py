@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Callable
 from typing import Any
 
-from fairroll.cli.enums import full_name, short_names
+from fairroll.enums import full_name, short_names
 from fairroll.v1 import notation_pb2
+from fairroll.variables import variable_of
 
 _ENUMS = {
     "dialect": notation_pb2.NotationCheck.Dialect.DESCRIPTOR,
@@ -68,8 +68,7 @@ def short_dialect(number: int) -> str:
 
 
 def _variable(text: str) -> dict[str, str]:
-    name, _, value = text.rpartition("=")
-    if not name or not value or re.fullmatch(r"-?[0-9]+\.[0-9]*", value):
+    variable = variable_of(text)
+    if variable is None:
         raise argparse.ArgumentTypeError(f"write NAME=INTEGER, such as str=3, or NAME=LABEL, not {text!r}")
-    member = "value" if re.fullmatch(r"-?[0-9]{1,19}", value, re.ASCII) else "choice"
-    return {"name": name, member: value}
+    return variable

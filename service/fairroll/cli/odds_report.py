@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Iterable, Iterator
 
-from fairroll.odds.bars import Bar, bars, percent
+from fairroll.odds.bars import Bar, bars, percent, words
 from fairroll.v1 import odds_pb2
 
 MAX_ROWS = 32
@@ -34,8 +34,10 @@ def _check(check: odds_pb2.CheckOdds) -> Iterator[str]:
     yield from _chart(first)
     for other in others:
         yield f"  {other.name}: {_in_words(other)}"
-    if check.quantities[0].lost.value:
-        yield f"  lost: {first.lost.value:.1e} of the rolls end in a limit, or in a chain that was cut"
+    if first.lost.value:
+        yield f"  lost: {first.lost.value:.1e} of the rolls, in chains of explosions that were cut"
+    if first.limit_reached.value:
+        yield f"  no total: {first.limit_reached.value:.1e} of the rolls, which end in a limit of the rules"
     yield from _estimated(first)
 
 
@@ -43,8 +45,10 @@ def _in_words(quantity: odds_pb2.QuantityOdds) -> str:
     if not quantity.values:
         return "never comes to anything"
     values = [each.value for each in quantity.values]
-    if set(values) <= {0, 1}:
-        return f"{percent(quantity.values[-1].chance.value if values[-1] else 0.0)} yes"
+    named = [each for each in quantity.values if each.name]
+    if named:
+        shown = [each for each in named if each.name != "no"] or named
+        return ", ".join(f"{percent(each.chance.value)} {words(each.name)}" for each in shown)
     quantiles = {each.percent: each.value for each in quantity.quantiles}
     return (
         f"mean {_number(quantity.mean)}, standard deviation {quantity.standard_deviation:.4g}, "
@@ -56,7 +60,8 @@ def _chart(quantity: odds_pb2.QuantityOdds) -> Iterator[str]:
     rows = bars(quantity, MAX_ROWS)
     if not rows:
         return
-    names = [row.name for row in rows]
+    called = {each.value: each.name for each in quantity.values}
+    names = [_called(row, called.get(row.low, "")) for row in rows]
     margin = max(map(len, names))
     room = max(10, min(MAX_BAR, shutil.get_terminal_size().columns - margin - 30))
     longest = max(row.chance for row in rows)
@@ -64,6 +69,10 @@ def _chart(quantity: odds_pb2.QuantityOdds) -> Iterator[str]:
     for row, name in zip(rows, names, strict=True):
         drawn = _bar(row, longest, room)
         yield f"    {name:>{margin}}  {percent(row.chance):>8}  {percent(row.at_least):>8}  {drawn}".rstrip()
+
+
+def _called(row: Bar, name: str) -> str:
+    return words(name) if name in ("yes", "no") else f"{words(name)} [{row.name}]" if name else row.name
 
 
 def _bar(row: Bar, longest: float, room: int) -> str:

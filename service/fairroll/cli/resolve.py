@@ -6,10 +6,10 @@ import argparse
 
 from fairroll import json_codec
 from fairroll.cli.decided import decided_lines
-from fairroll.cli.enums import with_full_names
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.parser import integers, words
 from fairroll.convert import check_path, read_check, request_error
+from fairroll.enums import with_full_names
 from fairroll.errors import RequestError, WrongUseError
 from fairroll.replay import outcome_message, text_message
 from fairroll.v1 import roll_pb2

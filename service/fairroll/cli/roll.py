@@ -14,11 +14,11 @@ from fairroll import files, json_codec
 from fairroll.bundle import format_bundle, parse_bundle
 from fairroll.cli.answering import answer_request, ask, notes, set_policies_to_ask, waiting
 from fairroll.cli.check_words import check_of
-from fairroll.cli.enums import with_full_names
 from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.receipts import parse_receipt
 from fairroll.cli.rest_client import RefusedError, call
+from fairroll.enums import with_full_names
 from fairroll.envelope import envelope_of
 from fairroll.errors import RequestError, ServiceError, WrongUseError
 from fairroll.hashing import HASH_BYTES

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import gcd, log10, sqrt
 from typing import Any
 
@@ -12,6 +12,7 @@ from fairroll.errors import RequestError
 from fairroll.odds.chances import MAX_VALUES, Chances
 from fairroll.odds.estimates import (
     CONFIDENCE_PERCENT,
+    DEFAULT_DRAWS,
     MAX_ROLLS,
     MAX_SIMULATED_DRAWS,
     MIN_ROLLS,
@@ -34,6 +35,7 @@ from fairroll.odds.summary import (
 from fairroll.odds.titles import title_of
 from fairroll.v1 import odds_pb2, roll_pb2
 from fairroll_rules.errors import LimitReached, RuleError
+from fairroll_rules.quantities import Words
 
 MAX_FRACTION_DIGITS = 4_000
 """Digits of a numerator or a denominator; Python itself writes 4,300 and no more."""
@@ -47,11 +49,12 @@ _INT64 = 2**63
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A quantity with its odds; `simulation` is None where they are exact."""
+    """A quantity with its odds; `simulation` is None where they are exact, `words` are what values are called."""
 
     name: str
     odds: Summary
     simulation: Simulation | None
+    words: Words = field(default_factory=dict)
 
 
 def get_odds(request: odds_pb2.GetOddsRequest) -> odds_pb2.GetOddsResponse:
@@ -144,14 +147,17 @@ def _found(
     simulated: dict[str, Summary] = {}
     simulation = None
     if rest:
-        simulation = Simulation(_rolls(check, request), request.seed, why)
+        most = MAX_SIMULATED_DRAWS if request.HasField("rolls") else DEFAULT_DRAWS
         # The two checks of a comparison have dice of their own.
-        counted = simulate(check, rest, simulation.rolls, f"{path}/{request.seed}")
+        counted = simulate(check, rest, _rolls(check, request), f"{path}/{request.seed}", most)
+        simulation = Simulation(counted[0].total, request.seed, why)
         simulated = {quantity.name: summary(each) for quantity, each in zip(rest, counted, strict=True)}
-    return [
-        Found(name, exact[name], None) if name in exact else Found(name, simulated[name], simulation)
-        for name in (quantity.name for quantity in quantities)
-    ]
+    found: list[Found] = []
+    for each in quantities:
+        known = each.name in exact
+        odds = exact[each.name] if known else simulated[each.name]
+        found.append(Found(each.name, odds, None if known else simulation, each.words))
+    return found
 
 
 def _exact(quantity: Quantity) -> Summary:
@@ -214,7 +220,7 @@ def write_quantity(message: odds_pb2.QuantityOdds, found: Found) -> None:
     message.name = found.name
     values = message.values
     for value, weight, reached in zip(odds.values, odds.weights, odds.reached, strict=True):
-        one = values.add(value=value)
+        one = values.add(value=value, name=found.words.get(value, ""))
         _write_number(one.chance, weight, total)
         _write_number(one.at_least, reached, total)
         if found.simulation is not None:
@@ -227,7 +233,8 @@ def write_quantity(message: odds_pb2.QuantityOdds, found: Found) -> None:
     if odds.kept:
         for percent in PERCENTS:
             message.quantiles.add(percent=percent, value=odds.quantile(percent))
-    _write_number(message.lost, total - odds.kept, total)
+    _write_number(message.lost, odds.cut.numerator, odds.cut.denominator)
+    _write_number(message.limit_reached, odds.ended.numerator, odds.ended.denominator)
     if found.simulation is not None:
         _write_estimate(message.estimate, found)
 

@@ -52,6 +52,11 @@ def _together(several: Sequence[odds_pb2.ValueOdds]) -> Bar:
     return Bar(several[0].value, several[-1].value, chance, several[0].at_least.value)
 
 
+def words(name: str) -> str:
+    """Return what a value is called as people write it: `great success` for GREAT_SUCCESS."""
+    return name.replace("_", " ").lower() if name.isupper() else name
+
+
 def percent(chance: float) -> str:
     """Return a chance for people: two digits after the point, and never 0 for what can happen."""
     if 0 < chance < 0.0001:

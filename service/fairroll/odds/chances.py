@@ -9,15 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from math import gcd, lcm
-from typing import TypeVar
+from math import ceil, exp, gcd, lcm, log, prod
+from typing import Any, TypeVar
 
 from fairroll_rules.errors import LimitReached
 from fairroll_rules.notation.tree import Exact
 
 V = TypeVar("V")
 
-MAX_WORK = 100_000
+NOTHING = Fraction(0)
+
+MAX_WORK = 250_000
 """Paths of the rules, or as much other work, for the odds of one check: about two seconds. Beyond it they are
 simulated."""
 
@@ -25,9 +27,13 @@ MAX_VALUES = 20_000
 """Values that one quantity may have."""
 
 _MOST_BITS = 12_000_000
-"""Bits of an integer that holds the weights of a sum: a multiplication of two takes less than a second."""
-_MOST_BITS_WORK = 40_000
+"""Bits of an integer that holds the weights of a sum: a multiplication of two takes about two seconds."""
+_MOST_BITS_WORK = 325_000
 """What that multiplication costs, in paths of the rules. Python multiplies by Karatsuba: others by that power."""
+FAR = 1e-15
+"""The chance of sums that are left out where chains of explosions were cut already."""
+_LEANS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2)
+"""Where that bound is tried, in parts of what one value mostly is."""
 _KARATSUBA = 1.585
 _FEW = 4
 """Values with which every other one is paired sooner than multiplied."""
@@ -38,8 +44,8 @@ _PAIRS = 16
 class Work:
     """What may still be spent on the odds of one check, in paths of the rules."""
 
-    def __init__(self, budget: int = MAX_WORK) -> None:
-        self.left = float(budget)
+    def __init__(self) -> None:
+        self.left = float(MAX_WORK)
 
     def spend(self, amount: float) -> None:
         """Use up some of it.
@@ -54,10 +60,14 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Chances:
-    """The weight of each value; what is missing to `total` is lost."""
+    """The weight of each value; what is missing to `total` is lost.
+
+    `ended` is how much of it is lost to limits of the rules, which leave a roll without a value; the rest was cut.
+    """
 
     weights: Mapping[Exact, int]
     total: int
+    ended: Fraction = NOTHING
 
     @property
     def kept(self) -> int:
@@ -75,15 +85,21 @@ class Chances:
         for value, weight in self.weights.items():
             mapped = function(value)
             weights[mapped] = weights.get(mapped, 0) + weight
-        return Chances(weights, self.total)
+        return Chances(weights, self.total, self.ended)
 
-    def losing(self, lost: Fraction) -> Chances:
-        """Return the same where a part of all is lost."""
-        if not lost:
+    def ending(self, ended: Fraction) -> Chances:
+        """Return the same where a part of all ends in a limit of the rules."""
+        if not ended:
             return self
-        kept = 1 - lost
+        kept = 1 - ended
         weights = {value: weight * kept.numerator for value, weight in self.weights.items()}
-        return Chances(weights, self.total * kept.denominator)
+        return Chances(weights, self.total * kept.denominator, either(self.ended, ended))
+
+
+def either(*ended: Fraction) -> Fraction:
+    """Return the chance that one of several independent rolls ends in a limit of the rules."""
+    kept = prod([1 - each for each in ended if each], start=Fraction(1))
+    return 1 - kept
 
 
 def certain(value: Exact) -> Chances:
@@ -91,26 +107,27 @@ def certain(value: Exact) -> Chances:
     return Chances({value: 1}, 1)
 
 
-def from_fractions(weights: Mapping[V, Fraction], number: Callable[[V], Exact]) -> Chances:
+def from_fractions(weights: Mapping[V, Fraction], number: Callable[[V], Exact], ended: Fraction = NOTHING) -> Chances:
     """Return the chances of one number of each value, from exact weights that add up to 1 at most."""
     total = lcm(*(weight.denominator for weight in weights.values()))
     added: dict[Exact, int] = {}
     for value, weight in weights.items():
         mapped = number(value)
         added[mapped] = added.get(mapped, 0) + weight.numerator * (total // weight.denominator)
-    return Chances(added, total)
+    return Chances(added, total, ended)
 
 
 def mixed(parts: Iterable[tuple[int, Chances]], total: int) -> Chances:
     """Return what comes of one of the parts, each with its weight over `total`; what is missing is lost."""
     kept = list(parts)
     common = lcm(*(part.total for _, part in kept)) if kept else 1
+    ended = sum([Fraction(weight, total) * part.ended for weight, part in kept if part.ended], NOTHING)
     weights: dict[Exact, int] = {}
     for weight, part in kept:
         scale = weight * (common // part.total)
         for value, own in part.weights.items():
             weights[value] = weights.get(value, 0) + own * scale
-    return reduced(Chances(weights, total * common))
+    return reduced(Chances(weights, total * common, ended))
 
 
 def reduced(chances: Chances) -> Chances:
@@ -119,10 +136,10 @@ def reduced(chances: Chances) -> Chances:
     if divisor == 1:
         return chances
     weights = {value: weight // divisor for value, weight in chances.weights.items()}
-    return Chances(weights, chances.total // divisor)
+    return Chances(weights, chances.total // divisor, chances.ended)
 
 
-def combined(work: Work, left: Chances, right: Chances, operate: Callable[[Exact, Exact], Exact]) -> Chances:
+def combined(work: Work, left: Chances, right: Chances, operate: Callable[[Any, Any], Any]) -> Chances:
     """Return the chances of `operate(a, b)` for independent a and b.
 
     Raises:
@@ -134,7 +151,7 @@ def combined(work: Work, left: Chances, right: Chances, operate: Callable[[Exact
         for b, weight_b in right.weights.items():
             value = operate(a, b)
             weights[value] = weights.get(value, 0) + weight_a * weight_b
-    return Chances(weights, left.total * right.total)
+    return Chances(weights, left.total * right.total, either(left.ended, right.ended))
 
 
 def added(work: Work, left: Chances, right: Chances) -> Chances:
@@ -149,13 +166,13 @@ def added(work: Work, left: Chances, right: Chances) -> Chances:
         return combined(work, left, right, lambda a, b: a + b)
     bits = _bits(work, left.total * right.total, span)
     product = _packed(left, bits) * _packed(right, bits)
-    return Chances(_unpacked(product, bits, low), left.total * right.total)
+    return Chances(_unpacked(product, bits, low), left.total * right.total, either(left.ended, right.ended))
 
 
 def times(work: Work, one: Chances, count: int) -> Chances:
     """Return the chances of the sum of `count` independent ones. Raises as `combined` does."""
     if count == 0 or not one.weights:
-        return certain(0) if count == 0 else Chances({}, 1)
+        return certain(0) if count == 0 else Chances({}, 1, either(*[one.ended] * count))
     if count == 1:
         return one
     if not _whole(one):
@@ -164,8 +181,45 @@ def times(work: Work, one: Chances, count: int) -> Chances:
         return added(work, both, one) if count % 2 else both
     low = int(min(one.weights))
     span = count * (int(max(one.weights)) - low) + 1
-    bits = _bits(work, one.total**count, span)
-    return Chances(_unpacked(_packed(one, bits) ** count, bits, low * count), one.total**count)
+    multiplications = 1
+    if one.lost > one.ended:
+        # What is cut already may be cut once more, where a sum would otherwise grow long for next to nothing.
+        far = _far(one, count) - low * count + 1
+        if far < span:
+            span, multiplications = far, 2 * count.bit_length()
+    bits = _bits(work, one.total**count, span, multiplications)
+    ended = either(*[one.ended] * count)
+    return Chances(
+        _unpacked(_power(_packed(one, bits), count, bits * span), bits, low * count), one.total**count, ended
+    )
+
+
+def _far(one: Chances, count: int) -> int:
+    """Return a value that the sum of `count` hardly ever passes: less often than FAR, by H. Chernoff's bound (1952)."""
+    low = int(min(one.weights))
+    shares = [(int(value) - low, weight / one.total) for value, weight in one.weights.items()]
+    spread = max(1.0, sum([share * value for value, share in shares]))
+    widest = max([value for value, _ in shares])
+    best = float(count * widest)
+    for lean in _LEANS:
+        slope = min(lean / spread, 600 / max(1, widest))
+        grown = log(sum([share * exp(slope * value) for value, share in shares]))
+        best = min(best, (count * grown - log(FAR)) / slope)
+    return low * count + ceil(best)
+
+
+def _power(base: int, exponent: int, bits: int) -> int:
+    """Return a power without what lies beyond so many bits."""
+    if base.bit_length() * exponent <= bits:
+        whole: int = base**exponent
+        return whole
+    mask, result = (1 << bits) - 1, 1
+    while exponent:
+        if exponent & 1:
+            result = result * base & mask
+        exponent >>= 1
+        base = base * base & mask
+    return result
 
 
 def extreme(work: Work, ones: Iterable[Chances], *, highest: bool) -> Chances:
@@ -176,7 +230,8 @@ def extreme(work: Work, ones: Iterable[Chances], *, highest: bool) -> Chances:
     """
     alike: dict[int, tuple[Chances, int]] = {}
     total = 1
-    for each in ones:
+    every = list(ones)
+    for each in every:
         alike[id(each)] = each, alike.get(id(each), (each, 0))[1] + 1
         total *= each.total
     values = sorted({value for each, _ in alike.values() for value in each.weights}, reverse=not highest)
@@ -192,7 +247,7 @@ def extreme(work: Work, ones: Iterable[Chances], *, highest: bool) -> Chances:
         if so_far > before:
             weights[value] = so_far - before
         before = so_far
-    return Chances(weights, total)
+    return Chances(weights, total, either(*[each.ended for each in every]))
 
 
 def too_much() -> LimitReached:
@@ -204,12 +259,12 @@ def _whole(chances: Chances) -> bool:
     return all(isinstance(value, int) for value in chances.weights)
 
 
-def _bits(work: Work, total: int, span: int) -> int:
-    """Return how many bits a weight needs, in whole bytes, and spend what multiplying a line of them costs."""
+def _bits(work: Work, total: int, span: int, multiplications: int = 1) -> int:
+    """Return how many bits a weight needs, in whole bytes, and spend what multiplying lines of them costs."""
     bits = (total.bit_length() + 8) // 8 * 8
     if bits * span > _MOST_BITS:
         raise too_much()
-    work.spend(_MOST_BITS_WORK * (bits * span / _MOST_BITS) ** _KARATSUBA + span / _PAIRS)
+    work.spend(multiplications * _MOST_BITS_WORK * (bits * span / _MOST_BITS) ** _KARATSUBA + span / _PAIRS)
     return bits
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import sqrt
 from random import Random
 from statistics import NormalDist
@@ -26,9 +27,9 @@ MIN_ROLLS = 100
 MAX_ROLLS = 200_000
 DEFAULT_ROLLS = 20_000
 MAX_SIMULATED_DRAWS = 1_000_000
-"""Draws of one simulation, before any die is rolled again: a few seconds."""
+"""Draws of one simulation, before any die is rolled again, and at which it ends: a few seconds."""
 DEFAULT_DRAWS = 400_000
-"""Draws of a simulation whose length the caller does not say, before any die is rolled again."""
+"""The same of a simulation whose length the caller does not say."""
 
 CONFIDENCE_PERCENT = 95
 _Z = NormalDist().inv_cdf((1 + CONFIDENCE_PERCENT / 100) / 2)
@@ -53,17 +54,22 @@ def draws_of(check: Any) -> int:  # noqa: ANN401  each system has its own types
     return max(1, systems()[system_of(check)].draws(check))
 
 
-def simulate(check: Any, quantities: Sequence[Quantity], rolls: int, seed: str) -> list[Chances]:  # noqa: ANN401  as above
-    """Return what each quantity came to, over `rolls`; rolls that end in a limit of the rules are lost."""
+def simulate(check: Any, quantities: Sequence[Quantity], rolls: int, seed: str, most: int) -> list[Chances]:  # noqa: ANN401  as above
+    """Return what each quantity came to over `rolls`, or fewer: at `most` draws, but not before MIN_ROLLS, it ends.
+
+    Rolls that end in a limit of the rules come to nothing.
+    """
     source = random_faces(Random(seed).randrange)  # noqa: S311  no roll that counts
     counted: list[Counter[Exact]] = [Counter() for _ in quantities]
     reads = [quantity.read for quantity in quantities]
-    for _ in range(rolls):
+    drawn, done = 0, 0
+    while done < rolls and (drawn < most or done < MIN_ROLLS):
         resolved = resolve(check, source, max_draws=MAX_DRAWS)
+        drawn, done = drawn + len(resolved.draws), done + 1
         if resolved.limit_reached is None:
             for counter, read in zip(counted, reads, strict=True):
                 counter[read(resolved.value, resolved.outcome)] += 1
-    return [Chances(counter, rolls) for counter in counted]
+    return [Chances(counter, done, Fraction(done - counter.total(), done)) for counter in counted]
 
 
 def wilson(hits: int, rolls: int) -> tuple[float, float]:

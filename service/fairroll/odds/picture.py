@@ -6,11 +6,12 @@ a second check is hatched beside.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from xml.sax.saxutils import escape
 
-from fairroll.odds.bars import percent
+from fairroll.odds.bars import percent, words
 from fairroll.odds.columns import Column, columns
 from fairroll.v1 import odds_pb2
 
@@ -18,6 +19,11 @@ WIDTH, HEIGHT = 720, 420
 """Of the picture, in units of its own; it has no size and fills what shows it."""
 
 MOST_COLUMNS = 60
+_MOST_CALLED = 8
+"""Columns that each have room for what their value is called."""
+_FEW_CALLED = 2
+"""So many of them are told of in the head; of more only what comes most often."""
+_PART = re.compile(r": |, ")
 _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 700, 96, 352
 _FONT = 20
 _LETTER = 0.58
@@ -70,7 +76,18 @@ def _words(answer: odds_pb2.GetOddsResponse) -> str:
 
 def _about(quantity: odds_pb2.QuantityOdds) -> str:
     estimate = f" (estimate, {quantity.estimate.rolls:,} rolls)" if quantity.HasField("estimate") else ""
-    return f"{quantity.name}: mean {quantity.mean.value:.4g}, deviation {quantity.standard_deviation:.3g}{estimate}"
+    return f"{_spaced(quantity.name)}: {_in_words(quantity)}{estimate}"
+
+
+def _in_words(quantity: odds_pb2.QuantityOdds) -> str:
+    """Return mean and deviation, or what comes most often where values are no numbers but stand for something."""
+    called = [each for each in quantity.values if each.name]
+    if called:
+        most = max(called, key=lambda each: each.chance.value)
+        told = called if len(called) <= _FEW_CALLED else [most]
+        said = ", ".join(f"{words(each.name)} {percent(each.chance.value)}" for each in told)
+        return said if told is called else f"most often {said}"
+    return f"mean {quantity.mean.value:.4g}, deviation {quantity.standard_deviation:.3g}"
 
 
 def _reached(target: odds_pb2.OddsTarget) -> str:
@@ -88,14 +105,33 @@ def _legend(checks: Sequence[odds_pb2.CheckOdds], answer: odds_pb2.GetOddsRespon
         return
     shares = (answer.comparison.higher, answer.comparison.lower)
     fills = (BLUE, "url(#hatch)")
-    for place, (check, share, fill) in enumerate(zip(checks, shares, fills, strict=True)):
+    titles = _apart(*[check.title for check in checks])
+    for place, (check, title, share, fill) in enumerate(zip(checks, titles, shares, fills, strict=True)):
         y = 34 + place * 34
         yield f'<rect x="24" y="{y - 17}" width="20" height="20" fill="{fill}" stroke="{_INK}" stroke-width="1"/>'
         estimate = ", estimate" if check.quantities[0].HasField("estimate") else ""
-        said = f"higher {percent(share.value)}, mean {check.quantities[0].mean.value:.4g}{estimate}"
+        said = f"higher {percent(share.value)}{_mean(check.quantities[0])}{estimate}"
         room = WIDTH - 80 - _width(said, _FONT)
-        yield _text(54, y, check.title, weight="bold", room=room)
+        yield _text(54, y, title, weight="bold", room=room)
         yield _text(WIDTH - 24, y, said, anchor="end")
+
+
+def _spaced(name: str) -> str:
+    """Return the name of a quantity as people write it; a label is theirs already."""
+    return name if ":" in name else name.replace("_", " ")
+
+
+def _apart(one: str, other: str) -> tuple[str, str]:
+    """Return two titles without what both begin with, such as a system's name and its roll."""
+    common = 0
+    for part in _PART.finditer(one):
+        if other[: part.end()] == one[: part.end()]:
+            common = part.end()
+    return one[common:] or one, other[common:] or other
+
+
+def _mean(quantity: odds_pb2.QuantityOdds) -> str:
+    return "" if any(each.name for each in quantity.values) else f", mean {quantity.mean.value:.4g}"
 
 
 def _scale(highest: float) -> Iterator[str]:
@@ -138,9 +174,15 @@ def _bars(drawn: Sequence[Column], target: int | None) -> Iterator[str]:
 
 def _values(drawn: Sequence[Column], quantities: Sequence[odds_pb2.QuantityOdds]) -> Iterator[str]:
     """The values below their columns, as many as have room, and the names of the quantities."""
-    asked = all({each.value for each in quantity.values} <= {0, 1} for quantity in quantities)
+    called = {each.value: words(each.name) for quantity in quantities for each in quantity.values if each.name}
     place = (_RIGHT - _LEFT) / max(1, len(drawn))
-    names = [_name(column, asked=asked) for column in drawn]
+    names = [_name(column, called) for column in drawn]
+    both = dict.fromkeys(_spaced(quantity.name) for quantity in quantities)
+    yield _text((_LEFT + _RIGHT) / 2, HEIGHT - 12, " / ".join(both), anchor="middle", room=_RIGHT - _LEFT)
+    if called and len(drawn) <= _MOST_CALLED:
+        for index, name in enumerate(names):
+            yield from _under(_LEFT + (index + 0.5) * place, place, name)
+        return
     widest = max([_width(name, 18) for name in names], default=0) + 8
     every = _round_up(max(1, -int(-widest // place)))
     for index, (column, name) in enumerate(zip(drawn, names, strict=True)):
@@ -149,8 +191,19 @@ def _values(drawn: Sequence[Column], quantities: Sequence[odds_pb2.QuantityOdds]
         middle = _LEFT + (index + 0.5) * place
         if marked == 0 and middle + _width(name, 18) / 2 < WIDTH:
             yield _text(middle, _BOTTOM + 24, name, size=18, anchor="middle")
-    both = dict.fromkeys(quantity.name for quantity in quantities)
-    yield _text((_LEFT + _RIGHT) / 2, HEIGHT - 14, " / ".join(both), anchor="middle", room=_RIGHT - _LEFT)
+
+
+def _under(middle: float, place: float, name: str) -> Iterator[str]:
+    """What a value is called, below its column: in two lines where one has no room."""
+    first, rest = name, ""
+    if _width(name, 18) > place - 6 and " " in name:
+        # As even as its spaces allow.
+        breaks = [index for index, sign in enumerate(name) if sign == " "]
+        at = min(breaks, key=lambda index: abs(2 * index - len(name)))
+        first, rest = name[:at], name[at + 1 :]
+    yield _text(middle, _BOTTOM + 20, first, size=18, anchor="middle", room=place - 6)
+    if rest:
+        yield _text(middle, _BOTTOM + 38, rest, size=18, anchor="middle", room=place - 6)
 
 
 def _dense(drawn: Sequence[Column]) -> bool:
@@ -167,10 +220,10 @@ def _round_up(count: int) -> int:
         size *= 10
 
 
-def _name(column: Column, *, asked: bool) -> str:
-    if asked:
-        return "yes" if column.low else "no"
-    return f"{column.low}" if column.low == column.high else f"{column.low}..{column.high}"
+def _name(column: Column, called: Mapping[int, str]) -> str:
+    if column.low != column.high:
+        return f"{column.low}..{column.high}"
+    return called.get(column.low, f"{column.low}")
 
 
 def _highest(drawn: Sequence[Column]) -> float:

@@ -3,25 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
-from fairroll.odds.chains import UnsayableError
-from fairroll.odds.chances import MAX_WORK, Chances, Work, extreme, from_fractions, too_much
-from fairroll.odds.labels import label_chances, label_totals
-from fairroll.odds.tree import Counted, TreeOdds
+from fairroll.odds.chances import NOTHING, Chances, Work, extreme, from_fractions, too_much
+from fairroll.odds.choosing import Counted
+from fairroll.odds.draws import may_run_out
+from fairroll.odds.growth import UnsayableError
+from fairroll.odds.labels import label_chances, label_totals, marked, marks
+from fairroll.odds.tree import TreeOdds, body_chances
 from fairroll_rules import odds as rules_odds
 from fairroll_rules.errors import LimitReached
-from fairroll_rules.limits import MAX_AGAIN, MAX_SIDES
+from fairroll_rules.limits import MAX_AGAIN, MAX_DRAWS, MAX_SIDES
 from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import ROUND
 from fairroll_rules.notation.program import Program
 from fairroll_rules.notation.runners import run_part
-from fairroll_rules.notation.tree import Exact, Node, Repeat
+from fairroll_rules.notation.tree import Exact, Mark, Modified, Node, Repeat, children
+from fairroll_rules.outcome import Fate
+from fairroll_rules.quantities import YES_NO, Quantities, Words, fields_of
 from fairroll_rules.resolve import resolve
 from fairroll_rules.systems import notation, system_of, systems
 
@@ -31,7 +35,10 @@ MOST_LOST = Fraction(1, 10**12)
 LABEL = "label:"
 """Before the name of a label."""
 
-_FIRST = ("total", "final_result", "result", "net_successes")
+MARKS = (("critical", Counted.CRITICALS, Fate.CRITICAL), ("fumble", Counted.FUMBLES, Fate.FUMBLE))
+"""How many dice of notation are marked so, where any can be."""
+
+_FIRST = ("final_result", "result", "total", "net_successes")
 """Names of the number that a roll is about, among those of its value."""
 
 
@@ -43,23 +50,26 @@ class Quantity:
         name: such as `total` or `label:fire`.
         exact: returns its exact chances; raises LimitReached `odds_work` where they would take too much work.
         read: reads it off a value and an outcome of the check's system.
+        words: what its values are called; empty for plain numbers.
     """
 
     name: str
     exact: Callable[[], Chances]
     read: Callable[[Any, Any], int]
+    words: Words = field(default_factory=dict)
 
 
 def quantities_of(check: Any) -> tuple[Quantity, ...]:  # noqa: ANN401  each system has its own types
     """Return the quantities of a check, the one that it is about first; nothing is worked out yet."""
     if isinstance(check, notation.NotationCheck):
         return _of_notation(check)
-    names = _names(check)
-    first = next((name for name in _FIRST if name in names), names[0])
-    joint = _Once(lambda: _odds_of(check))
+    words = _words(check)
+    first = next((name for name in _FIRST if name in words), next(iter(words)))
+    work = Work()
+    joint = _Once(lambda: _odds_of(check, work))
     return tuple(
-        Quantity(name, partial(joint.of, partial(_number, name)), partial(_field, name))
-        for name in (first, *(name for name in names if name != first))
+        Quantity(name, partial(joint.of, partial(_number, name)), partial(_field, name), words[name])
+        for name in (first, *(name for name in words if name != first))
     )
 
 
@@ -71,14 +81,13 @@ def _field(name: str, value: object, _outcome: object) -> int:
     return _number(name, value)
 
 
-def _names(check: Any) -> tuple[str, ...]:  # noqa: ANN401  each system has its own types
-    """Return the names of the numbers of a check's value: those that its system says it has, or all of them."""
+def _words(check: Any) -> Quantities:  # noqa: ANN401  each system has its own types
+    """Return the numbers of a check's value: those that its system says it has, or all of them."""
     said = getattr(systems()[system_of(check)], "quantities", None)
     if said is not None:
-        names: tuple[str, ...] = said(check)
-        return names
-    fields: tuple[str, ...] = resolve(check, lambda _: 1).value._fields
-    return fields
+        words: Quantities = said(check)
+        return words
+    return fields_of(type(resolve(check, lambda _: 1).value))
 
 
 class _Once:
@@ -99,10 +108,11 @@ class _Once:
             except LimitReached:
                 self._refused = True
                 raise
-        return from_fractions(self._odds.weights, number)
+        lost = self._odds.lost
+        return from_fractions(self._odds.weights, number, lost if lost >= MOST_LOST else NOTHING)
 
 
-def _odds_of(check: Any) -> rules_odds.Odds[Any]:  # noqa: ANN401  each system has its own types
+def _odds_of(check: Any, work: Work) -> rules_odds.Odds[Any]:  # noqa: ANN401  each system has its own types
     """Return the odds of a rule system's check: by its twin where that can, else by the rules."""
     name = system_of(check)
     twin = f"fairroll_rules.twins.{name}"
@@ -110,14 +120,27 @@ def _odds_of(check: Any) -> rules_odds.Odds[Any]:  # noqa: ANN401  each system h
         found: rules_odds.Odds[Any] | None = import_module(twin).odds(check)
         if found is not None:
             return found
-    return _walked(systems()[name].resolve, check)
+    return _walked(work, systems()[name].resolve, check)
 
 
-def _walked(function: Callable[..., Any], *arguments: object) -> rules_odds.Odds[Any]:
-    found = rules_odds.distribution(function, *arguments, budget=MAX_WORK)
+def _walked(work: Work, function: Callable[..., Any], *arguments: object) -> rules_odds.Odds[Any]:
+    found = _paid(work, rules_odds.CUT, function, *arguments)
     if found.lost >= MOST_LOST:
         # Chains of faces that explode often: follow each to the cap of the rules, whose end is no cut.
-        found = rules_odds.distribution(function, *arguments, cut=Fraction(1, MAX_SIDES**MAX_AGAIN), budget=MAX_WORK)
+        found = _paid(work, Fraction(1, MAX_SIDES**MAX_AGAIN), function, *arguments)
+    return found
+
+
+def _paid(work: Work, cut: Fraction, function: Callable[..., Any], *arguments: object) -> rules_odds.Odds[Any]:
+    """Return the odds of a function of the rules, for what is left of the work on the check."""
+    try:
+        found = rules_odds.distribution(function, *arguments, cut=cut, budget=int(work.left))
+    except LimitReached as reached:
+        if reached.limit != "odds_work":
+            raise
+        work.left = 0
+        raise too_much() from None
+    work.spend(found.work)
     return found
 
 
@@ -128,20 +151,41 @@ def _of_notation(check: notation.NotationCheck) -> tuple[Quantity, ...]:
     odds = _NotationOdds(check)
     program = odds.program
     if program.times is None:
-        found = [Quantity("total", odds.total, lambda value, _: value.total)]
+        found = [Quantity("total", partial(odds.exact, odds.total), lambda value, _: value.total)]
     else:
         found = [
-            Quantity("result", odds.total, lambda value, _: value.results[0].total),
-            Quantity("highest", partial(odds.best, highest=True), partial(_best, max)),
-            Quantity("lowest", partial(odds.best, highest=False), partial(_best, min)),
+            Quantity("result", partial(odds.exact, odds.total), lambda value, _: value.results[0].total),
+            Quantity("highest", partial(odds.exact, odds.best, highest=True), partial(_best, max)),
+            Quantity("lowest", partial(odds.exact, odds.best, highest=False), partial(_best, min)),
         ]
     if program.counting:
         found += [
-            Quantity("successes", partial(odds.counted, Counted.SUCCESSES), partial(_of_one, "successes")),
-            Quantity("failures", partial(odds.counted, Counted.FAILURES), partial(_of_one, "failures")),
+            Quantity(name, partial(odds.exact, odds.counted, number), partial(_of_one, name))
+            for name, number in (("successes", Counted.SUCCESSES), ("failures", Counted.FAILURES))
         ]
-    found += [Quantity(LABEL + label, partial(odds.label, label), partial(_label, label)) for label in program.labels]
+    one = program.bounds.draws == 1 and not program.bounds.grows
+    found += [
+        Quantity(name, partial(odds.exact, odds.marks, number), partial(_marks, fate), YES_NO if one else {})
+        for name, number, fate in MARKS
+        if fate in marks_of(odds.body)
+    ]
+    found += [
+        Quantity(LABEL + label, partial(odds.exact, odds.label, label), partial(_label, label))
+        for label in program.labels
+    ]
     return tuple(found)
+
+
+def marks_of(node: Node) -> set[Fate]:
+    """Return what dice of a tree are marked as."""
+    found = {fate for child in children(node) for fate in marks_of(child)}
+    if isinstance(node, Modified):
+        found |= {Fate.FUMBLE if each.fumble else Fate.CRITICAL for each in node.modifiers if isinstance(each, Mark)}
+    return found
+
+
+def _marks(fate: Fate, _value: object, outcome: notation.NotationOutcome) -> int:
+    return marked(outcome.results[0].dice if outcome.results else outcome.dice, fate)
 
 
 def _best(pick: Callable[..., int], value: notation.NotationValue, _outcome: object) -> int:
@@ -163,18 +207,29 @@ class _NotationOdds:
     def __init__(self, check: notation.NotationCheck) -> None:
         self.program: Program = notation.program_of(check)
         root = self.program.tree.root
-        self._body: Node = root.body if isinstance(root, Repeat) else root
-        variables = {variable.name: variable.choice or variable.value for variable in check.variables}
+        self.body: Node = root.body if isinstance(root, Repeat) else root
+        self._variables = {variable.name: variable.choice or variable.value for variable in check.variables}
         self._work = Work()
-        self._tree = TreeOdds(self.program.tree, variables, self._work)
+        self._tree = TreeOdds(self.program.tree, self._variables, self._work)
+        self._runs_out = may_run_out(self.program.tree, self._variables)
         self._round = ROUND[check.rounding or reading_of(check.dialect).rounding]
-        self._values = _Once(lambda: _walked(run_part, self.program.runner))
-        self._labels = _Once(lambda: _walked(label_totals, self.program.runner, self.program.labels))
+        runner, labels = self.program.runner, self.program.labels
+        self._values = _Once(lambda: _walked(self._work, run_part, runner))
+        self._labels = _Once(lambda: _walked(self._work, label_totals, runner, labels))
+        self._marks = _Once(lambda: _walked(self._work, marks, runner))
+
+    def exact(self, find: Callable[..., Chances], *arguments: object, **named: object) -> Chances:
+        """Return what is found, unless a roll may end for its number of draws: that depends on all its dice."""
+        if self._runs_out:
+            raise LimitReached(
+                "LIMIT_REACHED", "rolls may end for their number of draws", limit="draws", maximum=MAX_DRAWS
+            )
+        return find(*arguments, **named)
 
     def total(self) -> Chances:
         """Return the rounded total."""
         try:
-            return self._rounded(self._tree.of(self._body))
+            return self._rounded(body_chances(self.program.tree, self._variables, self._work))
         except UnsayableError:
             return self._rounded(self._values.of(lambda value: value[0]))
 
@@ -185,15 +240,23 @@ class _NotationOdds:
     def counted(self, number: Counted) -> Chances:
         """Return the successes or failures."""
         try:
-            return self._tree.of(self._body, number)
+            return self._tree.of(self.body, number)
         except UnsayableError:
             place = 0 if number is Counted.SUCCESSES else 1
             return self._values.of(lambda value: (value[1] or (0, 0))[place])
 
+    def marks(self, number: Counted) -> Chances:
+        """Return how many dice are critical, or fumbles."""
+        try:
+            return self._tree.of(self.body, number)
+        except UnsayableError:
+            place = 0 if number is Counted.CRITICALS else 1
+            return self._marks.of(lambda value: value[place])
+
     def label(self, label: str) -> Chances:
         """Return what a label comes to, rounded as the total is."""
         try:
-            return self._rounded(label_chances(self._tree, self._body, label, self._work))
+            return self._rounded(label_chances(self._tree, self.body, label, self._work))
         except UnsayableError:
             place = self.program.labels.index(label)
             return self._rounded(self._labels.of(lambda totals: totals[place]))

@@ -26,12 +26,14 @@ class Summary:
         weights: the weight of each.
         reached: the weight of each value and all above it.
         total: what all weights and those that were lost add up to.
+        ended: how much of it is lost to limits of the rules; the rest was cut.
     """
 
     values: tuple[int, ...]
     weights: tuple[int, ...]
     reached: tuple[int, ...]
     total: int
+    ended: Fraction
 
     @property
     def kept(self) -> int:
@@ -39,9 +41,9 @@ class Summary:
         return self.reached[0] if self.reached else 0
 
     @property
-    def lost(self) -> Fraction:
-        """The chance that no value stands for."""
-        return Fraction(self.total - self.kept, self.total)
+    def cut(self) -> Fraction:
+        """The chance of chains of explosions that were cut."""
+        return Fraction(self.total - self.kept, self.total) - self.ended
 
     def mean(self) -> Fraction:
         """Return the mean of what was not lost; 0 where all was."""
@@ -83,7 +85,7 @@ def summary(chances: Chances) -> Summary:
     values = sorted(chances.weights)
     weights = tuple([chances.weights[value] for value in values])
     reached = tuple(accumulate(reversed(weights)))[::-1]
-    return Summary(tuple(map(int, values)), weights, reached, chances.total)
+    return Summary(tuple(map(int, values)), weights, reached, chances.total, chances.ended)
 
 
 def compare(mine: Summary, theirs: Summary) -> tuple[int, int, int]:

@@ -5,33 +5,18 @@ What these cannot say raises UnsayableError, and the rules' own odds answer inst
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
-from enum import Enum
-from fractions import Fraction
-from itertools import combinations
-from math import comb, prod
-from operator import add
-from typing import Any, cast
 
 import icepool
 
-from fairroll.odds.chains import CUT, Again, Burst, Join, Recipe, Score, Test, UnsayableError, die
-from fairroll.odds.chances import (
-    MAX_VALUES,
-    Chances,
-    Work,
-    added,
-    certain,
-    combined,
-    extreme,
-    mixed,
-    times,
-    too_much,
-)
-from fairroll_rules.limits import MAX_AGAIN
+from fairroll.odds.chances import MAX_VALUES, Chances, Work, added, certain, combined, extreme, mixed, too_much
+from fairroll.odds.choosing import Choosing, Counted, Ranked, Worth
+from fairroll.odds.growth import Burst, UnsayableError
+from fairroll.odds.pools import STEPS, Pool, summed
 from fairroll_rules.notation.bounds import Analysis
-from fairroll_rules.notation.exact import CALL, OPERATE, power, tester
+from fairroll_rules.notation.exact import CALL, COMPARE, OPERATE, power
+from fairroll_rules.notation.inlines import has_inline, inlines_of
 from fairroll_rules.notation.tree import (
     Among,
     Bound,
@@ -39,6 +24,7 @@ from fairroll_rules.notation.tree import (
     Chain,
     Clamp,
     Compare,
+    Comparison,
     Count,
     Dice,
     Drop,
@@ -46,6 +32,7 @@ from fairroll_rules.notation.tree import (
     Explode,
     Faces,
     Group,
+    Inline,
     Keep,
     Labelled,
     Mark,
@@ -55,7 +42,10 @@ from fairroll_rules.notation.tree import (
     Negate,
     Node,
     Number,
+    Pick,
     Power,
+    Query,
+    Rank,
     Repeat,
     Reroll,
     Sieve,
@@ -68,32 +58,38 @@ from fairroll_rules.notation.tree import (
     has_dice,
 )
 
-_STEPS = 4
-"""Steps of icepool for the price of one path of the rules, with numbers of some size."""
-
 _KNOWN: dict[type, str] = {
     Number: "value",
-    Variable: "name",
+    Variable: "name default",
     Faces: "faces",
     Dice: "count sides",
     Group: "elements",
     Modified: "source modifiers",
+    Pick: "node modifiers",
     Negate: "operand",
     Chain: "operands operators",
     Power: "base exponent",
+    Comparison: "left operator right",
+    Inline: "node",
+    Query: "name labels options",
     Call: "function arguments",
     Labelled: "node label",
     Repeat: "times body",
-    Explode: "compound penetrate once cap compare",
-    Reroll: "once compare",
-    Unique: "once",
+    Explode: "compound penetrate once cap compare valued",
+    Reroll: "once compare valued",
+    Unique: "once compare valued",
+    Among: "explode again points most",
     Clamp: "side limit",
     Keep: "highest count",
     Drop: "highest count bare",
-    Count: "failure compare weight",
+    Sieve: "keep points",
+    Count: "failure compare weight rest",
+    Tally: "kind compare",
+    Match: "total count compare",
     Mark: "fumble compare",
     Sort: "descending",
     Compare: "operator value",
+    Rank: "highest count others",
 }
 """What a tree is made of, as far as this file knows: each class and its fields."""
 
@@ -113,9 +109,10 @@ _NEW_FIELDS: dict[type, list[str]] = {
 def _sayable(node: Node) -> bool:
     """Tell whether a node, its modifiers and all below are of known classes, and use no field that is new."""
     parts: list[object] = [node]
-    if isinstance(node, Modified):
+    if isinstance(node, (Modified, Pick)):
         parts += node.modifiers
         parts += [point for each in node.modifiers if (point := getattr(each, "compare", None)) is not None]
+        parts += [point for each in node.modifiers for point in getattr(each, "points", ())]
     if isinstance(node, Dice) and isinstance(node.sides, Faces):
         parts.append(node.sides)
     return all(map(_known, parts)) and all(_sayable(child) for child in children(node))
@@ -126,23 +123,49 @@ def _known(part: object) -> bool:
     return new is not None and not any(getattr(part, name) for name in new)
 
 
-class Counted(Enum):
-    """Which number of a node is asked for."""
+def body_chances(
+    tree: Tree, variables: Mapping[str, Bound], work: Work, inlined: Mapping[int, Exact] | None = None
+) -> Chances:
+    """Return the chances of the total of a tree, or of one result where it repeats.
 
-    TOTAL = "total"
-    SUCCESSES = "successes"
-    FAILURES = "failures"
+    An inline roll on which something hangs that is not simply computed, such as how many dice are kept, takes each of
+    its values in turn; `inlined` are those that did. Raises as `TreeOdds.of`.
+    """
+    odds = TreeOdds(tree, variables, work, inlined)
+    known = inlined or {}
+    root = tree.root
+    try:
+        return odds.of(root.body if isinstance(root, Repeat) else root)
+    except UnsayableError:
+        free = [each for each in inlines_of(root) if id(each) not in known]
+        if not free:
+            raise
+    first = odds.of(free[0].node)
+    work.spend(len(first.weights))
+    parts = [
+        (weight, body_chances(tree, variables, work, {**known, id(free[0]): value}))
+        for value, weight in first.weights.items()
+    ]
+    found = mixed(parts, first.total)
+    return Chances(found.weights, found.total, found.ended + first.ended)
 
 
 class TreeOdds:
     """Finds the chances of the nodes of one tree."""
 
-    def __init__(self, tree: Tree, variables: Mapping[str, Bound], work: Work) -> None:
-        """Look at the tree as rolling it does, and spend `work` on it."""
+    def __init__(
+        self, tree: Tree, variables: Mapping[str, Bound], work: Work, inlined: Mapping[int, Exact] | None = None
+    ) -> None:
+        """Look at the tree as rolling it does, and spend `work` on it; `inlined` are inline rolls that are known."""
         self._work = work
         self._found: dict[tuple[int, Counted], Chances] = {}
-        self._ranges = Analysis(tree, variables).ranges
+        self._inlined = inlined or {}
+        self._rolled: dict[int, Exact] = {}
+        analysis = Analysis(tree, variables, self._inlined)
+        self._ranges = analysis.ranges
+        self._chosen = analysis.chosen
         self._sayable = _sayable(tree.root)
+        self._queried = bool(self._chosen) and has_inline(tree.root)
 
     def of(self, node: Node, number: Counted = Counted.TOTAL) -> Chances:
         """Return the chances of a number of a node.
@@ -158,25 +181,45 @@ class TreeOdds:
             self._found[key] = self._of(node, number)
         return self._found[key]
 
+    def below(self, node: Node) -> Iterable[Node]:
+        """Return what is directly inside a node and rolled with it.
+
+        Raises:
+            UnsayableError: it is a choice, and the inline rolls of what was not chosen are rolled as well.
+        """
+        if not isinstance(node, Query):
+            return children(node)
+        if self._queried:
+            raise UnsayableError
+        return (self._chosen[id(node)],)
+
     def _of(self, node: Node, number: Counted) -> Chances:
         known = self._ranges[id(node)]
-        if number is Counted.TOTAL and not has_dice(node) and known.low == known.high:
+        if number is Counted.TOTAL and known.low == known.high and (id(node) in self._inlined or not has_dice(node)):
             return certain(known.low)
-        if isinstance(node, (Labelled, Repeat)):
-            return self.of(node.node if isinstance(node, Labelled) else node.body, number)
         if isinstance(node, (Dice, Modified, Group)):
-            return self._pool(node, number)
+            return self._thrown(node, number)
         if number is not Counted.TOTAL:
-            return self._counted(list(children(node)), number)
+            if isinstance(node, Pick):
+                raise UnsayableError
+            return self._counted(list(self.below(node)), number)
         match node:
+            case Labelled(inner) | Inline(inner):
+                return self.of(inner)
+            case Query():
+                return self.of(self._chosen[id(node)])
             case Negate(operand):
                 return self.of(operand).map(lambda value: -value)
             case Chain(operands, operators):
                 return self._chain([self.of(each) for each in operands], operators)
             case Power(base, exponent):
                 return combined(self._work, self.of(base), self.of(exponent), power)
+            case Comparison(left, operator, right):
+                return combined(self._work, self.of(left), self.of(right), COMPARE[operator])
             case Call(function, arguments):
                 return self._called(function, [self.of(each) for each in arguments])
+            case Pick():
+                return self._picked(node)
             case _:  # what has no dice was answered above
                 raise UnsayableError
 
@@ -206,40 +249,75 @@ class TreeOdds:
             return extreme(self._work, arguments, highest=function == "max")
         raise UnsayableError
 
+    def _fixed(self, node: Node) -> Exact:
+        """Return what an expression comes to in every roll, or in those that are looked at now."""
+        rolled = self._rolled.get(id(node))
+        if rolled is not None:
+            return rolled
+        known = self._ranges[id(node)]
+        if known.low != known.high:
+            raise UnsayableError
+        return known.low
+
     # Pools
 
-    def _pool(self, node: Dice | Modified | Group, number: Counted) -> Chances:
+    def _thrown(self, node: Dice | Modified | Group, number: Counted) -> Chances:
+        source: Node = node
         levels: list[tuple[Modifier, ...]] = []
-        while isinstance(node, Modified):
-            levels.insert(0, node.modifiers)
-            node = node.source
-        modifiers = [modifier for level in levels for modifier in level]
-        if isinstance(node, Group):
-            return self._group(node, modifiers, number)
-        counts = [each for each in modifiers if isinstance(each, Count)]
-        if number is not Counted.TOTAL and not counts:
-            inner = [each for each in children(node) if has_dice(each)]
-            return self._counted(inner, number) if inner else certain(0)
-        score = self._score(counts, number)
-        if any(isinstance(each, Unique) for each in modifiers):
-            return self._unlike(node, modifiers, score)
-        if self._bursts_apart(modifiers):
-            return self._kept_of_bursts(node, modifiers, score)
+        while isinstance(source, Modified):
+            levels.insert(0, source.modifiers)
+            source = source.source
+        if isinstance(source, Group):
+            return self._group(source, levels, number)
+        if not isinstance(source, Dice):
+            raise UnsayableError
+        return self._pool(source, levels, number)
+
+    def _pool(self, node: Dice, levels: Sequence[tuple[Modifier, ...]], number: Counted) -> Chances:
+        for modifier in (each for level in levels for each in level if isinstance(each, (Keep, Drop))):
+            if has_dice(modifier.count) and id(modifier.count) not in self._rolled:
+                return self._in_turn(modifier.count, node, levels, number)
+        pool = Pool(self._work, levels, self._fixed, number)
+        inner = certain(0)
+        if number is not Counted.TOTAL:
+            # Of what the count or the sides are rolled with marks are shown, and successes are none of this pool's.
+            parts = [node.count, *([] if isinstance(node.sides, Faces) else [node.sides])]
+            if number.marked:
+                inner = self._counted([part for part in parts if has_dice(part)], number)
+            elif any(map(has_inline, parts)):
+                raise UnsayableError
+            if not (pool.choosing.marks if number.marked else pool.choosing.counting):
+                return inner
         # A rolled count or rolled sides: each in turn, in the proportion in which they come.
         count, sides = self.of(node.count), self._sides(node.sides)
-        if number is not Counted.TOTAL and (len(count.weights) > 1 or len(sides) > 1):
+        if number is not Counted.TOTAL and (len(count.weights) > 1 or len(sides) > 1) and _something(inner):
             raise UnsayableError
+        parts_of = [
+            (weight * ways, pool.of(faces, int(many)))
+            for faces, weight in sides
+            for many, ways in count.weights.items()
+        ]
+        of_sides = self._sides_total(node.sides)
+        ended = 1 - (1 - count.ended) * (1 - of_sides.ended)
+        if len(parts_of) == 1 and parts_of[0][0] == of_sides.total * count.total:
+            found = parts_of[0][1]
+        else:
+            found = mixed(parts_of, of_sides.total * count.total)
+        found = Chances(found.weights, found.total, found.ended + ended)
+        return added(self._work, inner, found) if _something(inner) else found
+
+    def _in_turn(self, amount: Node, node: Dice, levels: Sequence[tuple[Modifier, ...]], number: Counted) -> Chances:
+        """Return a pool of which a rolled number is kept or dropped: each in turn, in the proportion of its chance."""
+        if number.marked or (number is not Counted.TOTAL and has_inline(amount)):
+            raise UnsayableError
+        rolled = self.of(amount)
         parts: list[tuple[int, Chances]] = []
-        of_sides = sum([weight for _, weight in sides]) if isinstance(node.sides, Faces) else self.of(node.sides).total
-        for faces, weight in sides:
-            one = self._die(faces, modifiers, score)
-            parts += [
-                (weight * ways, self._selected(one, int(many), modifiers, score))
-                for many, ways in count.weights.items()
-            ]
-        if len(parts) == 1 and parts[0][0] == of_sides * count.total:
-            return parts[0][1]
-        return mixed(parts, of_sides * count.total)
+        for value, weight in rolled.weights.items():
+            self._rolled[id(amount)] = value
+            parts.append((weight, self._pool(node, levels, number)))
+        del self._rolled[id(amount)]
+        found = mixed(parts, rolled.total)
+        return Chances(found.weights, found.total, found.ended + rolled.ended)
 
     def _sides(self, sides: Node | Faces) -> list[tuple[tuple[int, ...] | range, int]]:
         if isinstance(sides, Faces):
@@ -248,178 +326,105 @@ class TreeOdds:
             raise too_much()
         return [(range(1, int(number) + 1), weight) for number, weight in self.of(sides).weights.items()]
 
-    def _die(self, faces: Sequence[int], modifiers: Sequence[Modifier], score: Score, join: Join = add) -> Chances:
-        """Return one die of a pool; scored at once, unless a selection looks at it first."""
-        agains: list[Again] = []
-        before: list[tuple[int, bool]] = []
-        after: list[tuple[int, bool]] = []
-        burst: Burst | None = None
-        selected = any(isinstance(each, (Keep, Drop)) for each in modifiers)
-        chosen = False
-        for modifier in modifiers:
-            match modifier:
-                case Reroll() if not (before or after or burst or chosen):
-                    self._again(agains, modifier, faces)
-                case Explode() if burst is None and not chosen and (modifier.compound or not selected):
-                    burst = self._burst(modifier, faces)
-                case Clamp(side, limit) if not chosen:
-                    (before if burst is None else after).append((int(self._ranges[id(limit)].low), side == "max"))
-                case Keep() | Drop():
-                    chosen = True
-                case Count() | Mark() | Sort():
-                    pass
-                case Reroll() | Explode() | Clamp() | Unique() | Among() | Sieve() | Tally() | Match():
-                    raise UnsayableError
-        return die(self._work, faces, Recipe(agains, before, burst, after, _itself if selected else score, join))
+    def _sides_total(self, sides: Node | Faces) -> Chances:
+        return certain(0) if isinstance(sides, Faces) else self.of(sides)
 
-    def _unlike(self, node: Dice, modifiers: Sequence[Modifier], score: Score) -> Chances:
-        """Return dice that reroll until all differ: every set of faces is as likely as any other."""
-        count, sides = self.of(node.count), self._sides(node.sides)
-        plain = all(isinstance(each, (Keep, Drop, Count, Mark, Sort, Unique)) for each in modifiers)
-        once = any(isinstance(each, Unique) and each.once for each in modifiers)
-        if not plain or once or len(count.weights) > 1 or len(sides) > 1:
+    def _picked(self, node: Pick) -> Chances:
+        """Return dice of several pools that are chosen from together, in a sum."""
+        choosing = Choosing()
+        if not all(choosing.add(modifier, self._fixed) for modifier in node.modifiers):
             raise UnsayableError
-        faces, many = sorted(sides[0][0]), int(next(iter(count.weights)))
-        if len(set(faces)) < len(faces):
+        if choosing.counting or choosing.sieves:
             raise UnsayableError
-        self._work.spend(comb(len(faces), many) / 10)
-        low, high = self._ranks(many, modifiers)
-        weights: dict[Exact, int] = {}
-        for drawn in combinations(faces, many):
-            value = sum(map(score, drawn[low:high]))
-            weights[value] = weights.get(value, 0) + 1
-        lost = 1 - prod(
-            [1 - Fraction(taken, len(faces)) ** (MAX_AGAIN + 1) for taken in range(many)], start=Fraction(1)
-        )
-        return Chances(weights, comb(len(faces), many)).losing(lost if lost >= CUT else Fraction(0))
+        shift, dice = self._terms(node.node)
+        places = choosing.places(len(dice))
+        kinds: dict[int, int] = {}
+        for die in dice:
+            if not die.weights:
+                raise UnsayableError
+            kinds[id(die)] = kinds.get(id(die), 0) + 1
+        values, steps = len({value for die in dice for value in die.weights}), 1
+        for many in kinds.values():
+            steps *= many + 1
+        self._work.spend(values * steps * steps * max(1, len(places)) * values / STEPS)
+        if not places:
+            return certain(shift)
+        pool = icepool.Pool([icepool.Die(dict(die.weights)) for die in dice])
+        return summed(pool, dice, places, choosing.worth(Counted.TOTAL)).map(lambda value: value + shift)
 
-    def _bursts_apart(self, modifiers: Sequence[Modifier]) -> bool:
-        """Tell whether explosions add dice of which some are kept then; to keep first is another roll."""
-        chosen = [place for place, each in enumerate(modifiers) if isinstance(each, (Keep, Drop))]
-        made = [place for place, each in enumerate(modifiers) if isinstance(each, (Explode, Reroll, Clamp))]
-        apart = any(isinstance(each, Explode) and not each.compound for each in modifiers)
-        return apart and len(chosen) == 1 and isinstance(modifiers[chosen[0]], Keep) and chosen[0] > made[-1]
+    def _terms(self, node: Node) -> tuple[Exact, list[Chances]]:
+        """Return the constants of a sum, and each of its dice."""
+        match node:
+            case Labelled(inner):
+                return self._terms(inner)
+            case Chain(operands, operators) if set(operators) == {"+"}:
+                terms = [self._terms(each) for each in operands]
+                return sum([shift for shift, _ in terms]), [die for _, dice in terms for die in dice]
+            case Dice() | Modified():
+                return 0, self._dice_of(node)
+            case _:
+                return self._fixed(node), []
 
-    def _kept_of_bursts(self, node: Dice, modifiers: Sequence[Modifier], score: Score) -> Chances:
-        """Return the kept of dice that explode into more: of each die only what may still be kept is remembered."""
-        keep = next(each for each in modifiers if isinstance(each, Keep))
-        count, sides = self.of(node.count), self._sides(node.sides)
-        if has_dice(keep.count) or len(count.weights) > 1 or len(sides) > 1:
+    def _dice_of(self, node: Dice | Modified) -> list[Chances]:
+        source: Node = node
+        levels: list[tuple[Modifier, ...]] = []
+        while isinstance(source, Modified):
+            levels.insert(0, source.modifiers)
+            source = source.source
+        if not isinstance(source, Dice):
             raise UnsayableError
-        kept = int(self._ranges[id(keep.count)].low)
-        ranks = slice(-kept, None) if keep.highest else slice(kept)
-
-        def best(values: Any) -> Any:  # noqa: ANN401  values of several dice, where chances have one number
-            return tuple(sorted(values)[ranks]) if kept else ()
-
-        generating = [each for each in modifiers if not isinstance(each, (Keep, Count))]
-        one = self._die(sides[0][0], generating, _alone, lambda left, right: best(left + right)).map(best)
-        found: Any = Chances(cast("Any", {(): 1}), 1)
-        for _ in range(int(next(iter(count.weights)))):
-            found = combined(self._work, found, one, lambda left, right: best(left + right))
-        summed: Chances = found.map(lambda values: sum(map(score, values)))
-        return summed
-
-    def _again(self, agains: list[Again], modifier: Reroll, faces: Sequence[int]) -> None:
-        test = tester("=", min(faces)) if modifier.compare is None else self._test(modifier.compare)
-        if agains and not modifier.once and not agains[-1].once:
-            agains[-1] = Again((*agains[-1].tests, test), once=False)
-        else:
-            agains.append(Again((test,), modifier.once))
-
-    def _burst(self, modifier: Explode, faces: Sequence[int]) -> Burst:
-        test = tester("=", max(faces)) if modifier.compare is None else self._test(modifier.compare)
-        cap = MAX_AGAIN if modifier.cap is None else int(self._ranges[id(modifier.cap)].low)
-        capped = modifier.once or modifier.cap is not None
-        return Burst(test, min(cap, 1) if modifier.once else cap, modifier.compound, int(modifier.penetrate), capped)
-
-    def _test(self, compare: Compare) -> Test:
-        return tester(compare.operator, self._ranges[id(compare.value)].low)
-
-    def _score(self, counts: Sequence[Count], number: Counted) -> Score:
-        """Return what one die counts for."""
-        if not counts:
-            return _itself
-        tests = [(each.failure, self._test(each.compare), each.weight) for each in counts]
-
-        def score(value: Exact) -> Exact:
-            success = max([weight for failure, test, weight in tests if not failure and test(value)], default=0)
-            failed = max([weight for failure, test, weight in tests if failure and test(value)], default=0)
-            return {Counted.TOTAL: success - failed, Counted.SUCCESSES: success, Counted.FAILURES: failed}[number]
-
-        return score
-
-    def _selected(self, one: Chances, count: int, modifiers: Sequence[Modifier], score: Score) -> Chances:
-        """Return what the dice of a pool that are kept count for together."""
-        low, high = self._ranks(count, modifiers)
-        if high - low == count:
-            scored = one if not any(isinstance(each, (Keep, Drop)) for each in modifiers) else one.map(score)
-            return times(self._work, scored, count)
-        if high == low:
-            return certain(0)
-        if high - low == 1 and low in (0, count - 1):
-            return extreme(self._work, [one] * count, highest=low > 0).map(score)
-        values = len(one.weights)
-        if not one.weights:
+        pool = Pool(self._work, levels, self._fixed, Counted.TOTAL)
+        faces = source.sides.faces if isinstance(source.sides, Faces) else range(1, int(self._fixed(source.sides)) + 1)
+        steps = pool.steps(faces)
+        if pool.choosing.chooses or any(isinstance(step, Burst) and not step.compound for step in steps):
             raise UnsayableError
-        # icepool goes through the values from one end and keeps the sums so far: at most so many steps.
-        kept = high - low
-        self._work.spend(values * count * min(kept * values, comb(kept + values, kept)) / _STEPS)
-        pool = icepool.Die(dict(one.weights)).pool(count)[low:high]
-        summed = pool.sum() if score is _itself else pool.sum(map=score)
-        # A common divisor may be gone from icepool's weights.
-        scale, rest = divmod(one.kept**count, summed.denominator())
-        if rest:
-            raise UnsayableError
-        return Chances({value: weight * scale for value, weight in summed.items()}, one.total**count)
-
-    def _ranks(self, count: int, modifiers: Sequence[Modifier]) -> tuple[int, int]:
-        """Return which ranks stay, from the lowest on."""
-        low, high = 0, count
-        for modifier in modifiers:
-            if isinstance(modifier, (Keep, Drop)):
-                if has_dice(modifier.count):
-                    raise UnsayableError
-                amount = int(self._ranges[id(modifier.count)].low)
-                kept = max(0, min(high - low, amount if isinstance(modifier, Keep) else high - low - amount))
-                if modifier.highest == isinstance(modifier, Keep):
-                    low = high - kept
-                else:
-                    high = low + kept
-        return low, high
+        return [pool.die(faces, steps)] * int(self._fixed(source.count))
 
     # Groups
 
-    def _group(self, node: Group, modifiers: Sequence[Modifier], number: Counted) -> Chances:
-        counts = [each for each in modifiers if isinstance(each, Count)]
-        low, high = self._ranks(len(node.elements), modifiers)
-        everything = high - low == len(node.elements)
-        if number is not Counted.TOTAL and not counts:
-            if not everything and any(_counts(each) for each in node.elements):
-                raise UnsayableError
-            return self._counted(node.elements, number) if everything else certain(0)
-        score = self._score(counts, number)
+    def _group(self, node: Group, levels: Sequence[tuple[Modifier, ...]], number: Counted) -> Chances:
+        choosing = Choosing()
+        if not all(choosing.add(modifier, self._fixed) for level in levels for modifier in level) or choosing.match:
+            raise UnsayableError
+        places = choosing.places(len(node.elements))
+        everything = len(places) == len(node.elements) and not choosing.sieves
+        if number is not Counted.TOTAL and not (choosing.counting and not number.marked):
+            return self._counted_inside(node, everything=everything, number=number)
+        if number is not Counted.TOTAL and has_inline(node):
+            raise UnsayableError  # their own successes count, too
+        worth = choosing.worth(number)
         totals = [self.of(each) for each in node.elements]
-        if everything:
+        if len(places) == len(totals):
             found = certain(0)
             for each in totals:
-                found = added(self._work, found, each.map(score))
+                found = added(self._work, found, each.map(worth))
             return found
-        if high == low:
+        if not places:
             return certain(0)
-        if high - low == 1 and low in (0, len(totals) - 1):
-            return extreme(self._work, totals, highest=low > 0).map(score)
-        raise UnsayableError
+        if len(places) == 1 and places[0] in (0, len(totals) - 1):
+            return extreme(self._work, totals, highest=places[0] > 0).map(worth)
+        return self._some_totals(totals, choosing, worth)
+
+    def _counted_inside(self, node: Group, *, everything: bool, number: Counted) -> Chances:
+        if everything:
+            return self._counted(node.elements, number)
+        found = self._counted(node.elements, number)
+        if _something(found):
+            raise UnsayableError  # what is dropped counts nothing
+        return found
+
+    def _some_totals(self, totals: Sequence[Chances], choosing: Choosing, worth: Worth) -> Chances:
+        """Return some of the highest or of the lowest totals: of those so far only what may stay is remembered."""
+        (choice, *more) = choosing.ranks
+        if more or not isinstance(choice, Ranked):
+            raise UnsayableError
+        kept = min(len(totals), choice.count if choice.keep else len(totals) - choice.count)
+        ends = slice(-kept, None) if choice.highest == choice.keep else slice(kept)
+        found = totals[0].map(lambda value: (value,))  # type: ignore[arg-type, return-value]  # several values
+        for each in totals[1:]:
+            found = combined(self._work, found, each, lambda left, right: tuple(sorted((*left, right))[ends]))
+        return found.map(lambda values: sum(map(worth, values)))  # type: ignore[call-overload]  # the same
 
 
-def _alone(value: Exact) -> Any:  # noqa: ANN401  see its use
-    return (value,)
-
-
-def _itself(value: Exact) -> Exact:
-    return value
-
-
-def _counts(node: Node) -> bool:
-    own = isinstance(node, Modified) and any(isinstance(each, Count) for each in node.modifiers)
-    return own or any(_counts(child) for child in children(node))
+def _something(chances: Chances) -> bool:
+    return set(chances.weights) != {0}

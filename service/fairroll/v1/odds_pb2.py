@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from fairroll.v1 import roll_pb2 as fairroll_dot_v1_dot_roll__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x66\x61irroll/v1/odds.proto\x12\x0b\x66\x61irroll.v1\x1a\x16\x66\x61irroll/v1/roll.proto\"\xee\x01\n\x0eGetOddsRequest\x12!\n\x05\x63heck\x18\x01 \x01(\x0b\x32\x12.fairroll.v1.Check\x12#\n\x07\x61gainst\x18\x02 \x01(\x0b\x32\x12.fairroll.v1.Check\x12\x10\n\x08quantity\x18\x03 \x01(\t\x12\x18\n\x10\x61gainst_quantity\x18\x04 \x01(\t\x12\x15\n\x08\x61t_least\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x18\n\x10refuse_estimates\x18\x06 \x01(\x08\x12\x12\n\x05rolls\x18\x07 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04seed\x18\x08 \x01(\rB\x0b\n\t_at_leastB\x08\n\x06_rolls\"\xba\x01\n\x0fGetOddsResponse\x12$\n\x04odds\x18\x01 \x01(\x0b\x32\x16.fairroll.v1.CheckOdds\x12\'\n\x07\x61gainst\x18\x02 \x01(\x0b\x32\x16.fairroll.v1.CheckOdds\x12/\n\ncomparison\x18\x03 \x01(\x0b\x32\x1b.fairroll.v1.OddsComparison\x12\'\n\x06target\x18\x04 \x01(\x0b\x32\x17.fairroll.v1.OddsTarget\"I\n\tCheckOdds\x12\r\n\x05title\x18\x01 \x01(\t\x12-\n\nquantities\x18\x02 \x03(\x0b\x32\x19.fairroll.v1.QuantityOdds\"*\n\nOddsNumber\x12\r\n\x05\x65xact\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"\xb4\x02\n\x0cQuantityOdds\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x06values\x18\x02 \x03(\x0b\x32\x16.fairroll.v1.ValueOdds\x12%\n\x04mean\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12)\n\x08variance\x18\x04 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12\x1a\n\x12standard_deviation\x18\x05 \x01(\x01\x12,\n\tquantiles\x18\x06 \x03(\x0b\x32\x19.fairroll.v1.OddsQuantile\x12%\n\x04lost\x18\x07 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08\x65stimate\x18\x08 \x01(\x0b\x32\x19.fairroll.v1.OddsEstimate\"\x9b\x01\n\tValueOdds\x12\r\n\x05value\x18\x01 \x01(\x03\x12\'\n\x06\x63hance\x18\x02 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12)\n\x08\x61t_least\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08interval\x18\x04 \x01(\x0b\x32\x19.fairroll.v1.OddsInterval\".\n\x0cOddsQuantile\x12\x0f\n\x07percent\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\x03\"}\n\x0cOddsEstimate\x12\r\n\x05rolls\x18\x01 \x01(\r\x12\x0c\n\x04seed\x18\x02 \x01(\r\x12\x1a\n\x12\x63onfidence_percent\x18\x03 \x01(\r\x12\'\n\x04mean\x18\x04 \x01(\x0b\x32\x19.fairroll.v1.OddsInterval\x12\x0b\n\x03why\x18\x05 \x01(\t\")\n\x0cOddsInterval\x12\x0b\n\x03low\x18\x01 \x01(\x01\x12\x0c\n\x04high\x18\x02 \x01(\x01\"\xae\x01\n\nOddsTarget\x12\x10\n\x08quantity\x18\x01 \x01(\t\x12\x10\n\x08\x61t_least\x18\x02 \x01(\x03\x12\'\n\x06\x63hance\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08interval\x18\x04 \x01(\x0b\x32\x19.fairroll.v1.OddsInterval\x12&\n\x06needed\x18\x05 \x03(\x0b\x32\x16.fairroll.v1.OddsBonus\"+\n\tOddsBonus\x12\x0f\n\x07percent\x18\x01 \x01(\r\x12\r\n\x05\x62onus\x18\x02 \x01(\x03\"\x89\x02\n\x0eOddsComparison\x12\x10\n\x08quantity\x18\x01 \x01(\t\x12\x18\n\x10\x61gainst_quantity\x18\x02 \x01(\t\x12\'\n\x06higher\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12&\n\x05\x65qual\x18\x04 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12&\n\x05lower\x18\x05 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12%\n\x04lost\x18\x06 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08interval\x18\x07 \x01(\x0b\x32\x19.fairroll.v1.OddsIntervalBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x16\x66\x61irroll/v1/odds.proto\x12\x0b\x66\x61irroll.v1\x1a\x16\x66\x61irroll/v1/roll.proto\"\xee\x01\n\x0eGetOddsRequest\x12!\n\x05\x63heck\x18\x01 \x01(\x0b\x32\x12.fairroll.v1.Check\x12#\n\x07\x61gainst\x18\x02 \x01(\x0b\x32\x12.fairroll.v1.Check\x12\x10\n\x08quantity\x18\x03 \x01(\t\x12\x18\n\x10\x61gainst_quantity\x18\x04 \x01(\t\x12\x15\n\x08\x61t_least\x18\x05 \x01(\x03H\x00\x88\x01\x01\x12\x18\n\x10refuse_estimates\x18\x06 \x01(\x08\x12\x12\n\x05rolls\x18\x07 \x01(\rH\x01\x88\x01\x01\x12\x0c\n\x04seed\x18\x08 \x01(\rB\x0b\n\t_at_leastB\x08\n\x06_rolls\"\xba\x01\n\x0fGetOddsResponse\x12$\n\x04odds\x18\x01 \x01(\x0b\x32\x16.fairroll.v1.CheckOdds\x12\'\n\x07\x61gainst\x18\x02 \x01(\x0b\x32\x16.fairroll.v1.CheckOdds\x12/\n\ncomparison\x18\x03 \x01(\x0b\x32\x1b.fairroll.v1.OddsComparison\x12\'\n\x06target\x18\x04 \x01(\x0b\x32\x17.fairroll.v1.OddsTarget\"I\n\tCheckOdds\x12\r\n\x05title\x18\x01 \x01(\t\x12-\n\nquantities\x18\x02 \x03(\x0b\x32\x19.fairroll.v1.QuantityOdds\"*\n\nOddsNumber\x12\r\n\x05\x65xact\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x01\"\xe4\x02\n\x0cQuantityOdds\x12\x0c\n\x04name\x18\x01 \x01(\t\x12&\n\x06values\x18\x02 \x03(\x0b\x32\x16.fairroll.v1.ValueOdds\x12%\n\x04mean\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12)\n\x08variance\x18\x04 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12\x1a\n\x12standard_deviation\x18\x05 \x01(\x01\x12,\n\tquantiles\x18\x06 \x03(\x0b\x32\x19.fairroll.v1.OddsQuantile\x12%\n\x04lost\x18\x07 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12.\n\rlimit_reached\x18\x08 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08\x65stimate\x18\t \x01(\x0b\x32\x19.fairroll.v1.OddsEstimate\"\xa9\x01\n\tValueOdds\x12\r\n\x05value\x18\x01 \x01(\x03\x12\'\n\x06\x63hance\x18\x02 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12)\n\x08\x61t_least\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08interval\x18\x04 \x01(\x0b\x32\x19.fairroll.v1.OddsInterval\x12\x0c\n\x04name\x18\x05 \x01(\t\".\n\x0cOddsQuantile\x12\x0f\n\x07percent\x18\x01 \x01(\r\x12\r\n\x05value\x18\x02 \x01(\x03\"}\n\x0cOddsEstimate\x12\r\n\x05rolls\x18\x01 \x01(\r\x12\x0c\n\x04seed\x18\x02 \x01(\r\x12\x1a\n\x12\x63onfidence_percent\x18\x03 \x01(\r\x12\'\n\x04mean\x18\x04 \x01(\x0b\x32\x19.fairroll.v1.OddsInterval\x12\x0b\n\x03why\x18\x05 \x01(\t\")\n\x0cOddsInterval\x12\x0b\n\x03low\x18\x01 \x01(\x01\x12\x0c\n\x04high\x18\x02 \x01(\x01\"\xae\x01\n\nOddsTarget\x12\x10\n\x08quantity\x18\x01 \x01(\t\x12\x10\n\x08\x61t_least\x18\x02 \x01(\x03\x12\'\n\x06\x63hance\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08interval\x18\x04 \x01(\x0b\x32\x19.fairroll.v1.OddsInterval\x12&\n\x06needed\x18\x05 \x03(\x0b\x32\x16.fairroll.v1.OddsBonus\"+\n\tOddsBonus\x12\x0f\n\x07percent\x18\x01 \x01(\r\x12\r\n\x05\x62onus\x18\x02 \x01(\x03\"\x89\x02\n\x0eOddsComparison\x12\x10\n\x08quantity\x18\x01 \x01(\t\x12\x18\n\x10\x61gainst_quantity\x18\x02 \x01(\t\x12\'\n\x06higher\x18\x03 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12&\n\x05\x65qual\x18\x04 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12&\n\x05lower\x18\x05 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12%\n\x04lost\x18\x06 \x01(\x0b\x32\x17.fairroll.v1.OddsNumber\x12+\n\x08interval\x18\x07 \x01(\x0b\x32\x19.fairroll.v1.OddsIntervalBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,19 +42,19 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_ODDSNUMBER']._serialized_start=568
   _globals['_ODDSNUMBER']._serialized_end=610
   _globals['_QUANTITYODDS']._serialized_start=613
-  _globals['_QUANTITYODDS']._serialized_end=921
-  _globals['_VALUEODDS']._serialized_start=924
-  _globals['_VALUEODDS']._serialized_end=1079
-  _globals['_ODDSQUANTILE']._serialized_start=1081
-  _globals['_ODDSQUANTILE']._serialized_end=1127
-  _globals['_ODDSESTIMATE']._serialized_start=1129
-  _globals['_ODDSESTIMATE']._serialized_end=1254
-  _globals['_ODDSINTERVAL']._serialized_start=1256
-  _globals['_ODDSINTERVAL']._serialized_end=1297
-  _globals['_ODDSTARGET']._serialized_start=1300
-  _globals['_ODDSTARGET']._serialized_end=1474
-  _globals['_ODDSBONUS']._serialized_start=1476
-  _globals['_ODDSBONUS']._serialized_end=1519
-  _globals['_ODDSCOMPARISON']._serialized_start=1522
-  _globals['_ODDSCOMPARISON']._serialized_end=1787
+  _globals['_QUANTITYODDS']._serialized_end=969
+  _globals['_VALUEODDS']._serialized_start=972
+  _globals['_VALUEODDS']._serialized_end=1141
+  _globals['_ODDSQUANTILE']._serialized_start=1143
+  _globals['_ODDSQUANTILE']._serialized_end=1189
+  _globals['_ODDSESTIMATE']._serialized_start=1191
+  _globals['_ODDSESTIMATE']._serialized_end=1316
+  _globals['_ODDSINTERVAL']._serialized_start=1318
+  _globals['_ODDSINTERVAL']._serialized_end=1359
+  _globals['_ODDSTARGET']._serialized_start=1362
+  _globals['_ODDSTARGET']._serialized_end=1536
+  _globals['_ODDSBONUS']._serialized_start=1538
+  _globals['_ODDSBONUS']._serialized_end=1581
+  _globals['_ODDSCOMPARISON']._serialized_start=1584
+  _globals['_ODDSCOMPARISON']._serialized_end=1849
 # @@protoc_insertion_point(module_scope)

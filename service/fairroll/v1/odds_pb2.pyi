@@ -42,12 +42,13 @@ class GetOddsRequest(_message.Message):
     at_least: _builtins.int
     """What is needed: the answer says how often the quantity is at least this. Unset: not asked."""
     refuse_estimates: _builtins.bool
-    """True: what is beyond the work budget is INVALID_ARGUMENT, reason LIMIT_EXCEEDED, limit `odds_work`, `odds_values`
-    or `odds_bytes`, and is not simulated.
+    """True: what is beyond the work budget is INVALID_ARGUMENT, reason LIMIT_EXCEEDED, limit `odds_work`, `odds_values`,
+    `odds_bytes` or `draws`, and is not simulated.
     """
     rolls: _builtins.int
     """Rolls of a simulation, 100..200,000. Unset: 20,000, or fewer where the check has more than 20 dice. More draws
-    in all than the limit `simulated_draws` is LIMIT_EXCEEDED. Outside the range is INVALID_ARGUMENT, reason OUT_OF_RANGE.
+    in all than the limit `simulated_draws` is LIMIT_EXCEEDED. Where dice are rolled again and again it ends before, at
+    that many draws. Outside the range is INVALID_ARGUMENT, reason OUT_OF_RANGE.
     """
     seed: _builtins.int
     """The seed of a simulation, any number: the same seed gives the same answer. Zero when unset."""
@@ -198,6 +199,7 @@ class QuantityOdds(_message.Message):
     STANDARD_DEVIATION_FIELD_NUMBER: _builtins.int
     QUANTILES_FIELD_NUMBER: _builtins.int
     LOST_FIELD_NUMBER: _builtins.int
+    LIMIT_REACHED_FIELD_NUMBER: _builtins.int
     ESTIMATE_FIELD_NUMBER: _builtins.int
     name: _builtins.str
     """Its name."""
@@ -205,15 +207,15 @@ class QuantityOdds(_message.Message):
     """The square root of the variance."""
     @_builtins.property
     def values(self) -> _containers.RepeatedCompositeFieldContainer[Global___ValueOdds]:
-        """Every value that it can have, lowest first. The chances add up to 1 together with `lost`."""
+        """Every value that it can have, lowest first. The chances add up to 1 together with `lost` and `limit_reached`."""
 
     @_builtins.property
     def mean(self) -> Global___OddsNumber:
-        """The mean of what was not lost."""
+        """The mean of all values: of what was not lost and came to something."""
 
     @_builtins.property
     def variance(self) -> Global___OddsNumber:
-        """The variance of what was not lost."""
+        """The variance of all values."""
 
     @_builtins.property
     def quantiles(self) -> _containers.RepeatedCompositeFieldContainer[Global___OddsQuantile]:
@@ -221,8 +223,12 @@ class QuantityOdds(_message.Message):
 
     @_builtins.property
     def lost(self) -> Global___OddsNumber:
-        """The chance that no value stands for: chains of explosions that were cut, below 10^-12 in all, and rolls that end
-        in a limit of the rules.
+        """The chance of chains of explosions that were cut, which no value stands for: below 10^-12 in all."""
+
+    @_builtins.property
+    def limit_reached(self) -> Global___OddsNumber:
+        """The chance that a roll ends in a limit of the rules and comes to nothing, such as 100 explosions of one die. No
+        value stands for it.
         """
 
     @_builtins.property
@@ -239,11 +245,12 @@ class QuantityOdds(_message.Message):
         standard_deviation: _builtins.float = ...,
         quantiles: _abc.Iterable[Global___OddsQuantile] | None = ...,
         lost: Global___OddsNumber | None = ...,
+        limit_reached: Global___OddsNumber | None = ...,
         estimate: Global___OddsEstimate | None = ...,
     ) -> None: ...
-    _HasFieldArgType: _TypeAlias = _typing.Literal["estimate", b"estimate", "lost", b"lost", "mean", b"mean", "variance", b"variance"]  # noqa: Y015
+    _HasFieldArgType: _TypeAlias = _typing.Literal["estimate", b"estimate", "limit_reached", b"limit_reached", "lost", b"lost", "mean", b"mean", "variance", b"variance"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["estimate", b"estimate", "lost", b"lost", "mean", b"mean", "name", b"name", "quantiles", b"quantiles", "standard_deviation", b"standard_deviation", "values", b"values", "variance", b"variance"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["estimate", b"estimate", "limit_reached", b"limit_reached", "lost", b"lost", "mean", b"mean", "name", b"name", "quantiles", b"quantiles", "standard_deviation", b"standard_deviation", "values", b"values", "variance", b"variance"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -259,8 +266,11 @@ class ValueOdds(_message.Message):
     CHANCE_FIELD_NUMBER: _builtins.int
     AT_LEAST_FIELD_NUMBER: _builtins.int
     INTERVAL_FIELD_NUMBER: _builtins.int
+    NAME_FIELD_NUMBER: _builtins.int
     value: _builtins.int
     """The value."""
+    name: _builtins.str
+    """What the value stands for: `yes` or `no`, the name of a result such as ATTACKER, that of a band. Empty for numbers."""
     @_builtins.property
     def chance(self) -> Global___OddsNumber:
         """How often it comes."""
@@ -280,10 +290,11 @@ class ValueOdds(_message.Message):
         chance: Global___OddsNumber | None = ...,
         at_least: Global___OddsNumber | None = ...,
         interval: Global___OddsInterval | None = ...,
+        name: _builtins.str = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["at_least", b"at_least", "chance", b"chance", "interval", b"interval"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least", b"at_least", "chance", b"chance", "interval", b"interval", "value", b"value"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["at_least", b"at_least", "chance", b"chance", "interval", b"interval", "name", b"name", "value", b"value"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -482,7 +493,7 @@ class OddsComparison(_message.Message):
 
     @_builtins.property
     def lost(self) -> Global___OddsNumber:
-        """The chance that none of these stands for, as in QuantityOdds."""
+        """The chance that none of these stands for: that one of both was cut or ends in a limit, as in QuantityOdds."""
 
     @_builtins.property
     def interval(self) -> Global___OddsInterval:

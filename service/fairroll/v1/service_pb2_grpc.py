@@ -158,10 +158,11 @@ class RollServiceServicer:
 
     def GetOdds(self, request, context):
         """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
-        them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+        them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`), and `dialect`, `rounding` and
+        `var=NAME=VALUE` for checks that are notation.
 
         INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
-        `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+        `odds_work`, `odds_values`, `odds_bytes` and `draws` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
         the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)

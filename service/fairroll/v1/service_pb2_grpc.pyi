@@ -76,10 +76,11 @@ class RollServiceStub:
     """
     GetOdds: _grpc.UnaryUnaryMultiCallable[_odds_pb2.GetOddsRequest, _odds_pb2.GetOddsResponse]
     """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
-    them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+    them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`), and `dialect`, `rounding` and
+    `var=NAME=VALUE` for checks that are notation.
 
     INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
-    `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+    `odds_work`, `odds_values`, `odds_bytes` and `draws` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
     the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
     """
     ParseNotation: _grpc.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]
@@ -142,10 +143,11 @@ class RollServiceAsyncStub(RollServiceStub):
     """
     GetOdds: _aio.UnaryUnaryMultiCallable[_odds_pb2.GetOddsRequest, _odds_pb2.GetOddsResponse]  # type: ignore[assignment]
     """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
-    them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+    them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`), and `dialect`, `rounding` and
+    `var=NAME=VALUE` for checks that are notation.
 
     INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
-    `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+    `odds_work`, `odds_values`, `odds_bytes` and `draws` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
     the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
     """
     ParseNotation: _aio.UnaryUnaryMultiCallable[_service_pb2.ParseNotationRequest, _service_pb2.ParseNotationResponse]  # type: ignore[assignment]
@@ -241,10 +243,11 @@ class RollServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_odds_pb2.GetOddsResponse, _abc.Awaitable[_odds_pb2.GetOddsResponse]]:
         """Returns the exact odds of a check; nothing is rolled. REST: POST /v1/odds, and GET /v1/odds.svg for a picture of
-        them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`).
+        them, with the members of the request as parameters (`?check=4d6kh3&atLeast=15`), and `dialect`, `rounding` and
+        `var=NAME=VALUE` for checks that are notation.
 
         INVALID_ARGUMENT: what a roll refuses, an ASK, an unknown quantity, or odds beyond a limit (`fraction_digits`;
-        `odds_work`, `odds_values` and `odds_bytes` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
+        `odds_work`, `odds_values`, `odds_bytes` and `draws` where estimates are refused). DEADLINE_EXCEEDED: they take longer than
         the caller, or the service, waits. UNAVAILABLE: too many questions wait already.
         """
 

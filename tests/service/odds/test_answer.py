@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from fairroll.errors import RequestError
-from fairroll.odds import quantities
+from fairroll.odds import chances
 from fairroll.odds.answer import MAX_FRACTION_DIGITS
 from tests.service.odds.known import answer, quantity_of, weights_of
 
@@ -16,7 +16,7 @@ BEYOND = {"meidlands": {"opposedRoll": {"attacker": {"pool": 4, "modifiers": [4]
 @pytest.fixture
 def small_budget(monkeypatch: pytest.MonkeyPatch) -> int:
     """A budget that is used up at once; the service's own is seen through the doors."""
-    monkeypatch.setattr(quantities, "MAX_WORK", 1_000)
+    monkeypatch.setattr(chances, "MAX_WORK", 1_000)
     return 1_000
 
 
@@ -122,9 +122,45 @@ def test_rolls_of_a_simulation_are_bounded() -> None:
     assert (error.reason, error.limit) == ("LIMIT_EXCEEDED", "simulated_draws")
 
 
-@pytest.mark.parametrize("text", ["20d6!", "1d2!", "3d6!p>=4", "10d4!!kh5", "8d6!kh3", "1d10!>=3"])
+@pytest.mark.parametrize(
+    "text",
+    ["20d6!", "1d2!", "3d6!p>=4", "10d4!!kh5", "8d6!kh3", "1d10!>=3", "1d6!>1", "6d6!+1d6!>1", "30d6!", "2d6!r<=2"],
+)
 def test_what_cut_chains_lose_is_stated_and_small(text: str) -> None:
     total = answer(text, refuse_estimates=True).odds.quantities[0]
     lost = Fraction(total.lost.exact)
-    assert sum(weights_of(total).values()) + lost == 1
-    assert lost < Fraction(1, 10**9 if ">=" in text else 10**12)
+    assert sum(weights_of(total).values()) + lost + Fraction(total.limit_reached.exact) == 1
+    assert 0 <= lost < Fraction(1, 10**12)
+
+
+@pytest.mark.parametrize(
+    ("text", "again"),
+    [
+        ("1d6!>1", Fraction(5, 6)),
+        ("1d10!>=3", Fraction(8, 10)),
+        ("1d6!!>1", Fraction(5, 6)),
+        ("1d20rr<20", Fraction(19, 20)),
+    ],
+)
+def test_rolls_that_end_in_a_limit_are_stated_exactly(text: str, again: Fraction) -> None:
+    """The first roll and 100 more all ask for another."""
+    total = answer(text, refuse_estimates=True).odds.quantities[0]
+    assert Fraction(total.limit_reached.exact) == again**101
+    assert total.lost.exact == "0"
+
+
+def test_a_limit_on_one_part_is_one_on_the_whole() -> None:
+    total = answer("2d6!>1+1d4+1d8!>2", refuse_estimates=True).odds.quantities[0]
+    kept = (1 - Fraction(5, 6) ** 101) ** 2 * (1 - Fraction(6, 8) ** 101)
+    assert Fraction(total.limit_reached.exact) == 1 - kept
+    assert total.lost.exact == "0"
+
+
+@pytest.mark.parametrize("text", ["900d12!>1", "1000d20!>2", "100x{10d20!>1}"])
+def test_odds_of_rolls_that_may_use_up_all_draws_are_estimates(text: str) -> None:
+    error = refused(text, refuse_estimates=True)
+    assert (error.reason, error.limit, error.maximum) == ("LIMIT_EXCEEDED", "draws", 10_000)
+    total = answer(text, rolls=100).odds.quantities[0]
+    assert "number of draws" in total.estimate.why
+    # By chance, or hardly ever: some of these rolls came to nothing.
+    assert total.limit_reached.value > 0

@@ -51,7 +51,7 @@ def test_both_doors_refuse_it_with_one_reason(service: ServiceProcess) -> None:
 
 def test_a_limit_comes_by_name_and_value(service: ServiceProcess) -> None:
     status, problem = over_rest(service, question("2d1000000", refuse_estimates=True))
-    assert (status, problem["limit"], problem["maximum"]) == (400, "odds_work", 100_000)
+    assert (status, problem["limit"], problem["maximum"]) == (400, "odds_work", 250_000)
 
 
 def test_a_roll_is_answered_while_odds_are_worked_out_and_the_deadline_holds(service: ServiceProcess) -> None:

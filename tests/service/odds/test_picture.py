@@ -66,6 +66,21 @@ def test_two_checks_share_their_axes_and_are_told_apart_without_colour() -> None
     assert {"1d6", "2d4", "1", "8"} <= set(texts(root))
 
 
+def test_values_that_stand_for_something_are_called_so() -> None:
+    bands = [{"atLeast": 10, "name": "Doomed to fail"}, {"atLeast": 20, "name": "Glory", "success": True}]
+    check = {"fortuneDoom": {"resolutionRoll": {"bands": bands}}}
+    shown = texts(drawn(picture(answer(check, quantity="band"))))
+    assert {"below the table", "Doomed to fail", "Glory", "band"} <= set(shown)
+    result = texts(drawn(picture(answer({"crossroads": {"skillRoll": {"statistic": 2}}}))))
+    assert {"failure", "zero undecided", "success", "great success", "result"} <= set(result)
+
+
+def test_two_titles_leave_out_what_both_say() -> None:
+    one, other = ({"crossroads": {"skillRoll": {"statistic": each}}} for each in (1, 3))
+    shown = texts(drawn(picture(answer(one, against=other))))
+    assert {"statistic 1", "statistic 3"} <= set(shown)
+
+
 def test_an_estimate_is_marked() -> None:
     check = {"meidlands": {"opposedRoll": {"attacker": {"pool": 2, "modifiers": [4]}, "defender": {"pool": 7}}}}
     assert any("estimate, 200 rolls" in text for text in texts(drawn(picture(answer(check, rolls=200)))))
@@ -91,6 +106,20 @@ def test_a_page_gets_the_picture_by_its_address(client: httpx.Client) -> None:
     assert got.text == picture(answer("4d6kh3", at_least=15, against="3d6"))
 
 
+def test_notation_is_read_as_the_query_says(client: httpx.Client) -> None:
+    """A Roll20 macro and another one, with variables that a sheet would fill in."""
+    macro, other = "{4d6r<2}kh3 + [[1d4]] + @{Strength Mod}", "3d6+@{lvl}"
+    query = [("check", macro), ("against", other), ("dialect", "roll20"), ("var", "Strength Mod=3"), ("var", "lvl=-1")]
+    got = client.get("/v1/odds.svg", params=[*query, ("rounding", "ROUNDING_UP")])
+    reading = {
+        "dialect": "DIALECT_ROLL20",
+        "rounding": "ROUNDING_UP",
+        "variables": [{"name": "Strength Mod", "value": "3"}, {"name": "lvl", "value": "-1"}],
+    }
+    checks = [{"notation": {"text": text, **reading}} for text in (macro, other)]
+    assert got.text == picture(answer(checks[0], against=checks[1], refuse_estimates=True))
+
+
 def test_a_rule_system_is_asked_as_json(client: httpx.Client) -> None:
     check = '{"crossroads":{"skillRoll":{"advantage":1}}}'
     got = client.get("/v1/odds.svg", params={"check": check, "quantity": "critical", "refuseEstimates": "true"})
@@ -105,6 +134,12 @@ def test_a_rule_system_is_asked_as_json(client: httpx.Client) -> None:
         ("check=4d6kh3(", "NOTATION_SYNTAX", "check.notation.text"),
         ("check=1d6&colour=red", "UNKNOWN_FIELD", "colour"),
         ("check=1d6&rolls=ten", "WRONG_TYPE", "rolls"),
+        ("check=1d6&dialect=klingon", "ENUM_UNKNOWN", "check.notation.dialect"),
+        ("check=1d6&dialect=foundry&dialect=foundry", "QUERY_REPEATED", "dialect"),
+        ("check=1d6&var=str", "WRONG_TYPE", "var"),
+        ("check=1d6&var=str=1.5", "WRONG_TYPE", "var"),
+        ("check=1d6%2b@{str}&var=str=two", "NO_SUCH_OPTION", "check.notation.variables"),
+        ("check={%22notation%22:{%22text%22:%221d6%22}}&var=str=2", "CONFLICT", "var"),
     ],
 )
 def test_what_cannot_be_drawn_is_a_problem(client: httpx.Client, query: str, reason: str, field: str) -> None:

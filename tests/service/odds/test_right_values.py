@@ -127,6 +127,26 @@ def test_a_label_that_may_be_dropped_comes_to_nothing_then() -> None:
     assert as_weights(found["label:fire"]) == expected
 
 
+def test_criticals_and_fumbles_are_dice_that_count_and_show_the_face() -> None:
+    assert as_weights(exact_of("1d20cs>=19")["critical"]) == {0: Fraction(9, 10), 1: Fraction(1, 10)}
+    found = exact_of("2d20kh1cs>=19cf")
+    # The higher one is 19 or 20; and it is 1 where both are.
+    assert as_weights(found["critical"]) == fallen([20, 20], lambda faces: max(faces) >= 19)
+    assert as_weights(found["fumble"]) == fallen([20, 20], lambda faces: faces == (1, 1))
+    assert as_weights(exact_of("3d6cs")["critical"]) == fallen([6] * 3, lambda faces: faces.count(6))
+    assert as_weights(exact_of("3d6min3cs=3")["critical"]) == fallen([6] * 3, lambda faces: faces.count(3))
+    # A total that is dropped takes its marks along.
+    marked = exact_of("{1d6cs,1d4cs}kh1")["critical"]
+    assert as_weights(marked) == fallen([6, 4], lambda faces: faces[0] == 6 if faces[0] >= faces[1] else faces[1] == 4)
+    assert "critical" not in exact_of("1d20")
+
+
+def test_of_equal_values_the_die_drawn_first_is_kept_with_its_mark() -> None:
+    found = exact_of("2d6kh1min3cs=1")["critical"]
+    expected = fallen([6, 6], lambda faces: faces[0] == 1 and faces[1] <= 3)
+    assert as_weights(found) == expected
+
+
 def test_rounding_is_the_checks_own() -> None:
     half = fallen([6], lambda faces: -(-faces[0] // 2))
     request = {"notation": {"text": "1d6/2", "rounding": "ROUNDING_UP"}}
@@ -179,6 +199,18 @@ SIMULATED: list[tuple[str, Any]] = [
     ("compound, penetrating", {"notation": {"text": "3d6!!p~4>=5"}}),
     ("a group with an exploding one", {"notation": {"text": "{1d6!,1d8[fire]}kh1"}}),
     ("a rolled number of sides", {"notation": {"text": "2d(1d4+2)kh1"}}),
+    ("criticals of dice that explode", {"notation": {"text": "4d6!kh3cs>=5cf"}}),
+    ("bursts without their lowest", {"notation": {"text": "6d10!dl2"}}),
+    ("bursts without their highest", {"notation": {"text": "5d6!dh2"}}),
+    ("two kinds of explosion", {"notation": {"text": "4d6e1e6", "dialect": "DIALECT_AVRAE"}}),
+    ("explosions that reroll", {"notation": {"text": "5d6!r<=2kh3", "dialect": "DIALECT_RPG_DICE_ROLLER"}}),
+    ("unlike dice of some faces", {"notation": {"text": "6d6u>2", "dialect": "DIALECT_RPG_DICE_ROLLER"}}),
+    ("unlike dice with a least value", {"notation": {"text": "4d6min2u", "dialect": "DIALECT_RPG_DICE_ROLLER"}}),
+    ("dice of two pools together", {"notation": {"text": "{4d6+3d8+2}kh4", "dialect": "DIALECT_ROLL20"}}),
+    ("as many as an inline roll says", {"notation": {"text": "6d6kh([[1d4]])+[[1d6]]", "dialect": "DIALECT_ROLL20"}}),
+    ("values that dice share", {"notation": {"text": "10d8mt3", "dialect": "DIALECT_ROLL20"}}),
+    ("dice that count for what they are", {"notation": {"text": "8d6even", "dialect": "DIALECT_FOUNDRY"}}),
+    ("dice sieved by their values", {"notation": {"text": "8d6k>4", "dialect": "DIALECT_FOUNDRY"}}),
     (
         "Crossroads, a Change and a Peril Die",
         {"crossroads": {"skillRoll": {"disadvantage": 1, "change": "CHANGE_POLICY_LOWEST", "perilDie": {}}}},

@@ -5,8 +5,8 @@ from dataclasses import make_dataclass
 import pytest
 
 from fairroll.odds import tree
-from fairroll.odds.chains import UnsayableError
 from fairroll.odds.chances import Work
+from fairroll.odds.growth import UnsayableError
 from fairroll.odds.tree import TreeOdds
 from fairroll_rules.notation.tree import Explode, Tree
 from fairroll_rules.systems import notation
