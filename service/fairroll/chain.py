@@ -53,9 +53,9 @@ def check_kind(request: roll_pb2.RollRequest) -> None:
     """
     answer = ("root", "continues", "answers", "chain")
     if request.close:
-        _refuse(request, ("checks", *answer), "a close has neither checks nor answers")
+        _refuse(request, ("checks", "cited", *answer), "a close has neither checks nor answers")
     elif is_answer(request):
-        _refuse(request, ("checks",), "an answer has no checks: its root has them")
+        _refuse(request, ("checks", "cited"), "an answer has no checks: its root has them")
         for name in ("root", "continues", "answers"):
             if not getattr(request, name):
                 raise RequestError("REQUIRED", f"an answer names its {name}", field=name)

@@ -76,6 +76,11 @@ class ServiceKeys:
         return self.epochs[-1]
 
     @property
+    def receipt_keys(self) -> dict[str, bytes]:
+        """The public keys of its receipts, by their ids."""
+        return {keys.receipt_key_id: keys.receipt.public_key for keys in self.epochs}
+
+    @property
     def development(self) -> bool:
         """Whether any key proves nothing: such a service stays on loopback."""
         return any(keys.development for keys in self.epochs)

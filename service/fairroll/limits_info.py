@@ -7,6 +7,7 @@ from functools import cache
 from fairroll import (
     bundle,
     checks,
+    cited,
     door,
     hashing,
     json_codec,
@@ -36,6 +37,8 @@ LIMITS: dict[str, tuple[int, str]] = {
     "record_nodes": (limits.MAX_NODES, "Nodes of all notation of one record."),
     "receipt_bytes": (receipt.MAX_RECEIPT_BYTES, "Bytes of a receipt's payload."),
     "cites": (checks.MAX_CITES, "Receipts that one check cites."),
+    "cited": (cited.MAX_CITED, "Receipts that one request shows because its checks cite them."),
+    "cited_bytes": (cited.MAX_CITED_BYTES, "Bytes of all payloads of cited receipts that one request shows."),
     "label_bytes": (limits.MAX_NAME_BYTES, f"{_NAME}a check's label, or of one in notation."),
     "actor_bytes": (limits.MAX_NAME_BYTES, f"{_NAME}who rolls a check."),
     "name_bytes": (limits.MAX_NAME_BYTES, f"{_NAME}a name inside a check; at least 1."),

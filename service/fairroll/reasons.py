@@ -141,6 +141,8 @@ GROUPS = (
             "CHAIN_FOREIGN": "The session does not hold the anchor of this co-seed chain.",
             "CHAIN_ORDER": "The seqs of a chain and of its answer rise.",
             "CHAIN_OTHER_SESSION": "Values of this co-seed chain were given in another session: draw one for each.",
+            "CITED_BY_NONE": "A receipt is shown as cited, and no check cites it.",
+            "CITED_DIFFERS": "None of the receipts that the check cites says what it takes from them.",
             "CONFLICT": "Two fields of the check exclude each other.",
             "CONTRIBUTION_LENGTH": "Entropy, anchors, chain hashes and randomness have 32 bytes each.",
             "DECISION_OPEN": "A decision has the policy ASK, and nobody answers it.",

@@ -34,7 +34,7 @@ def request_digest(session_id: bytes, request: roll_pb2.RollRequest) -> bytes:
 
     Args:
         session_id: 32 bytes.
-        request: as it stands in a record, without session and chain.
+        request: as it stands in a record, without session, chain and cited.
     """
     if request.reveals:
         asked = roll_pb2.RollRequest()
@@ -106,8 +106,8 @@ def _check_parts(record: roll_pb2.RollRecord) -> None:
     for name in ("session", "request"):
         if not record.HasField(name):
             raise _refused("RECORD_INVALID", f"a record has its {name}", name)
-    if request.HasField("session") or request.chain:
-        raise _refused("RECORD_INVALID", "session and chain do not stand in a record's request", "request")
+    if request.HasField("session") or request.chain or request.cited:
+        raise _refused("RECORD_INVALID", "session, chain and cited do not stand in a record's request", "request")
     if not is_digest(request.previous):
         raise _refused("RECORD_INVALID", "a record names the receipt before it", "request.previous", request.previous)
     if request.seq == 0 and request.previous != hashing.NO_PREVIOUS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from fairroll.convert import asks, decision_members, draw_members, outcome_members, pending_members
@@ -15,6 +16,7 @@ from fairroll_rules.systems import system_of, systems
 
 PREVIEWED = "No guard: the decider could have previewed this answer."
 """What every tool says of an answer that was given without a guard."""
+CITED = "what is taken from that receipt is proved by it, not by this one"
 
 
 def engine_of(name: str) -> str:
@@ -59,13 +61,24 @@ def whole_outcome_members(check: object, resolved: Resolved) -> dict[str, Any]:
     return members
 
 
-def text_message(check: object, resolved: Resolved, *, previewed: bool = False) -> roll_pb2.OutcomeText:
+def text_message(
+    check: object, resolved: Resolved, *, cites: Iterable[str] = (), previewed: bool = False
+) -> roll_pb2.OutcomeText:
     """Return a resolved check in words, as `text_members` does."""
-    return roll_pb2.OutcomeText(**text_members(check, resolved, previewed=previewed))
+    return roll_pb2.OutcomeText(**text_members(check, resolved, cites=cites, previewed=previewed))
 
 
-def text_members(check: object, resolved: Resolved, *, previewed: bool = False) -> dict[str, str]:
-    """Return a resolved check in words; `previewed` adds the sentence for an answer without a guard."""
+def text_members(
+    check: object, resolved: Resolved, *, cites: Iterable[str] = (), previewed: bool = False
+) -> dict[str, str]:
+    """Return a resolved check in words.
+
+    Args:
+        check: of any system.
+        resolved: what it came to.
+        cites: digests of the receipts that it builds on: one who reads must not take their word as proved here.
+        previewed: whether it is an answer that was given without a guard.
+    """
     if resolved.pending:
         text = _pending_text(resolved)
     elif resolved.limit_reached is None:
@@ -74,6 +87,8 @@ def text_members(check: object, resolved: Resolved, *, previewed: bool = False) 
     else:
         line = f"No outcome: {resolved.limit_reached.message} ({len(resolved.draws)} draws)"
         text = Text(line, ())
+    for digest in cites:
+        text = Text(text.line, (*text.steps, f"Cites {digest}: {CITED}"))
     if previewed:
         text = Text(text.line, (*text.steps, PREVIEWED))
     return {"line": one_line(text.line), "plain": text.plain(), "markdown": text.markdown()}

@@ -12,6 +12,7 @@ from fairroll import hashing, key_list_info, limits_info, notation_info, systems
 from fairroll.bundle import read_chain
 from fairroll.chain import Parent, begin_again, check_kind, check_links, is_answer, read_answers
 from fairroll.checks import MAX_REQUEST_ID_BYTES, check_text, read_checks, require_digest, require_limit
+from fairroll.cited import require_borne_out
 from fairroll.convert import join_path, refuse_unknown_fields, request_error
 from fairroll.envelope import ROLL_RECORD_TYPE, Envelope, sign_envelope, verify_envelope
 from fairroll.errors import RequestError, ServiceError, StateError, VerificationError
@@ -146,6 +147,8 @@ class Roller:
         if request.close:
             _require_session(in_session=in_session, field="close")
         checks = [] if request.close else read_checks(record.request, in_session=in_session)
+        if request.cited:
+            require_borne_out(request, checks, self.keys.receipt_keys)
         return Prepared(response, keys, session_id, alpha, checks)
 
     def prove(self, prepared: Prepared) -> roll_pb2.RollResponse:
@@ -210,7 +213,7 @@ class Roller:
             draws += len(resolved.draws)
             # Made where they stand: appending would copy each.
             outcomes.add(**whole_outcome_members(check, resolved))
-            texts.add(**text_members(check, resolved))
+            texts.add(**text_members(check, resolved, cites=prepared.request.checks[index].cites))
 
     def _prepare_answer(self, request: roll_pb2.RollRequest, begun: Prepared) -> Prepared:
         """Follow the chain of an answer: our own signatures, one roll, and answers that fit what it asks."""
@@ -285,6 +288,7 @@ def _strip(asked: roll_pb2.RollRequest, request: roll_pb2.RollRequest) -> None:
         refuse_unknown_fields(request)
     asked.ClearField("session")
     asked.ClearField("chain")
+    asked.ClearField("cited")
 
 
 def _read_parent(envelope: Envelope, index: int, keys: EpochKeys) -> Parent:

@@ -124,9 +124,10 @@ class Verified(NamedTuple):
     @property
     def texts(self) -> tuple[roll_pb2.OutcomeText, ...]:
         """The outcomes in words, made when asked for; empty ones of checks that were not recomputed."""
+        cites: list[Iterable[str]] = [check.cites for check in self.record.request.checks]
         return tuple(
-            roll_pb2.OutcomeText() if each is None else text_message(*each, previewed=self.previewed)
-            for each in self.rolled
+            roll_pb2.OutcomeText() if each is None else text_message(*each, cites=digests, previewed=self.previewed)
+            for each, digests in zip(self.rolled, cites or [()] * len(self.rolled), strict=True)
         )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from fairroll.bundle import Bundle, read_bundle
 from fairroll.checks import require_limit
+from fairroll.cited import Bearing, Citation, citations
 from fairroll.convert import join_path
 from fairroll.envelope import Envelope
 from fairroll.errors import RequestError, VerificationError
@@ -21,6 +22,11 @@ from fairroll.verify_session import Judged, SessionReport, judge, verify_session
 MAX_SESSION_RECEIPTS = 1000
 MAX_KEPT = 100
 
+_BEARINGS = {
+    Bearing.NOT_SHOWN: service_pb2.CITATION_BEARING_NOT_SHOWN,
+    Bearing.SHOWN: service_pb2.CITATION_BEARING_SHOWN,
+    Bearing.DIFFERS: service_pb2.CITATION_BEARING_DIFFERS,
+}
 _RESULTS = {True: service_pb2.STEP_RESULT_HELD, False: service_pb2.STEP_RESULT_NOT_CHECKED}
 
 
@@ -39,7 +45,8 @@ def verify_receipt(request: service_pb2.VerifyReceiptRequest, keys: ServiceKeys)
     given = read_bundle(request.bundle)
     bundle = Bundle(given.envelope, given.chain, _key_list(given.key_list, root_key, keys))
     if not request.HasField("mine"):
-        return _receipt_message(judge("", bundle, verification(bundle, root_key)))
+        judged = judge("", bundle, verification(bundle, root_key))
+        return _receipt_message(judged, () if judged.verified is None else citations([judged.verified]))
     found = _judge_all([("", bundle)], root_key, mine)
     response = found.receipts[0]
     response.verified = found.verified
@@ -86,9 +93,11 @@ def _judge_all(
     judged, reports = verify_sessions(receipts, root_key, mine=mine)
     missing = mine.without_session(report.session for report in reports)
     held = all(each.verified is not None for each in judged) and all(report.verified for report in reports)
+    cited = list(citations([each.verified for each in judged if each.verified is not None]))
+    borne_out = all(each.bearing is not Bearing.DIFFERS for each in cited)
     return service_pb2.VerifySessionResponse(
-        verified=held and not missing,
-        receipts=[_receipt_message(each) for each in judged],
+        verified=held and borne_out and not missing,
+        receipts=[_receipt_message(each, cited) for each in judged],
         sessions=[session_message(report) for report in reports],
         without_session=missing.message() if missing else None,
     )
@@ -116,7 +125,13 @@ def session_message(report: SessionReport) -> service_pb2.SessionReport:
     )
 
 
-def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
+def citation_message(citation: Citation) -> service_pb2.Citation:
+    """Return a citation as the contract's message."""
+    bearing = _BEARINGS[citation.bearing]
+    return service_pb2.Citation(check=citation.check, cited=citation.cited, bearing=bearing, field=citation.field)
+
+
+def _receipt_message(judged: Judged, cited: Iterable[Citation]) -> service_pb2.VerifyReceiptResponse:
     response = service_pb2.VerifyReceiptResponse(digest=judged.digest)
     response.steps.extend(_step_message(step) for step in judged.steps)
     verified = judged.verified
@@ -126,6 +141,7 @@ def _receipt_message(judged: Judged) -> service_pb2.VerifyReceiptResponse:
         response.rests_on.extend(verified.rests_on)
         response.record.CopyFrom(verified.record)
         response.texts.extend(verified.texts)
+        response.citations.extend(citation_message(each) for each in cited if each.digest == verified.digest)
     elif isinstance(judged.error, VerificationError):
         response.steps.append(_failed_message(judged.error))
     return response

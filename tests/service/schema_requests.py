@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairroll import json_codec
 from fairroll.errors import RequestError
 from fairroll.v1 import roll_pb2
-from tests.service.rolling import CountingVrfKey, roller
+from tests.service.rolling import proofs_of, roller
 
 Schema = dict[str, Any]
 
@@ -27,12 +27,10 @@ def asked(name: str, body: object) -> roll_pb2.RollRequest:
 
 def refusal(name: str, body: object) -> RequestError:
     """What the service says against a request, before anything is proved."""
-    key = ROLLER.keys.current.vrf
-    assert isinstance(key, CountingVrfKey)
-    proofs = key.proofs
+    proofs = proofs_of(ROLLER)
     with pytest.raises(RequestError) as refused:
         ROLLER.roll(asked(name, body), "local")
-    assert key.proofs == proofs
+    assert proofs_of(ROLLER) == proofs
     return refused.value
 
 

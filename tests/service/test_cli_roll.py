@@ -83,11 +83,24 @@ def test_a_value_from_another_receipt_is_judged_by_it(run: Run, service: Service
     assert "shown and verified\n" in done.out
     done = run("verify", bad, guard, "--root", service.root_key, "--json")
     assert (done.code, done.json["verified"]) == (1, False)
-    (citation,) = done.json["citations"]
-    assert (citation["bearing"], citation["field"]) == ("DIFFERS", "opposing_value.success_value")
+    (citation,) = done.json["receipts"][0]["citations"]
+    assert (citation["bearing"], citation["field"]) == ("CITATION_BEARING_DIFFERS", "opposing_value.success_value")
     assert "DOES NOT SAY what is taken from it" in run("verify", bad, guard, "--root", service.root_key).out
     alone = run("verify", bad, "--root", service.root_key)
-    assert (alone.code, "not among the receipts shown" in alone.out) == (0, True)
+    assert (alone.code, "not among the receipts shown: what is taken from it is NOT PROVED" in alone.out) == (0, True)
+
+
+def test_a_receipt_in_a_file_is_cited_and_shown(run: Run, tmp_path: Path) -> None:
+    guard = tmp_path / "guard.json"
+    digest = run("roll", "--system", "crossroads", "skill-roll", "statistic=12", "--save", guard, "--json").json[
+        "digest"
+    ]
+    words = ("roll", "--system", "crossroads", "skill-roll")
+    answer = run(*words, "opposing_value.success_value=-1", "--cite", guard, "--json")
+    assert (answer.code, answer.json["error"]["code"]) == (1, "CITED_DIFFERS")
+    values = [run(*words, f"opposing_value.success_value={value}", "--cite", guard, "--json") for value in (0, 1, 2)]
+    (good,) = [each.json for each in values if each.code == 0]
+    assert good["record"]["request"]["checks"][0]["cites"] == [digest]
 
 
 def test_a_check_as_json_may_hold_short_names(run: Run) -> None:

@@ -103,6 +103,7 @@ def test_zero_values_are_printed_and_unset_messages_are_not() -> None:
         "continues": "",
         "close": False,
         "chain": [],
+        "cited": [],
     }
 
 

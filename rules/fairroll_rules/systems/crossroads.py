@@ -909,6 +909,8 @@ def _skill_text(check: SkillRoll, outcome: SkillOutcome) -> Text:
         elif outcome.peril is not None and isinstance(check.opposition, PerilDie):
             steps.append(f"{_peril_words(check.opposition, outcome.peril)}: the Opponent has a {other}")
             other = f"Peril Die {outcome.peril.face}'s {other}"
+        else:  # nobody rolled it here
+            other = f"a given {other}"
         own = _value(throw.success_value)
         held = "" if outcome.difference == outcome.result else f", limited to {outcome.result}"
         steps.append(f"{own} against {other}: {_minus(throw.success_value, outcome)}{held}")

@@ -19,10 +19,10 @@ from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, pri
 from fairroll.cli.receipts import parse_receipt
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.enums import with_full_names
-from fairroll.envelope import envelope_of
+from fairroll.envelope import envelope_json, envelope_of
 from fairroll.errors import RequestError, ServiceError, WrongUseError
 from fairroll.hashing import HASH_BYTES
-from fairroll.receipt import parse_record
+from fairroll.receipt import is_digest, parse_record
 from fairroll.sealed_file import find_sealed
 from fairroll.session_message import read_session
 from fairroll.strict_json import to_base64, to_text
@@ -78,7 +78,11 @@ def add_request_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--label", default="", help="what the roll is for")
     parser.add_argument("--actor", default="", help="who rolls")
     parser.add_argument(
-        "--cite", action="append", default=[], metavar="DIGEST", help="another receipt that the roll builds on"
+        "--cite",
+        action="append",
+        default=[],
+        metavar="RECEIPT",
+        help="another receipt that the roll builds on, which then must say what is taken from it; or a mere digest",
     )
     parser.add_argument("--table", default="", help="the session's table; without it the roll has a session of its own")
     parser.add_argument("--session", metavar="FILE", help="the session, as `fairroll offer check --session` wrote it")
@@ -223,13 +227,15 @@ def request_of(options: argparse.Namespace) -> dict[str, Any]:
         checks.extend({"notation": notation_check(text, options)} for text in options.what)
     if not checks and not options.close:
         raise WrongUseError("NOTHING_TO_ROLL", "name what to roll, such as: fairroll roll 4d6kh3")
-    common = {"label": options.label, "actor": options.actor, "cites": options.cite}
+    cites, cited = _cited(options.cite)
+    common = {"label": options.label, "actor": options.actor, "cites": cites}
     for check in checks:
         check |= {name: given for name, given in common.items() if given}
         if options.ask:
             set_policies_to_ask(check)
     request: dict[str, Any] = {"checks": checks, "close": options.close, "requestId": options.request_id}
     request |= reveals
+    request |= {"cited": cited} if cited else {}
     if options.after is not None:
         return request | following(options.after)
     request |= {"seq": str(options.seq), "previous": options.previous}
@@ -250,6 +256,19 @@ def following(name: str) -> dict[str, Any]:
         record = parse_record(envelope.payload)
         session, seq, digest = record.session, record.request.seq, envelope.digest
     return {"session": json_codec.to_value(session), "seq": str(seq + 1), "previous": digest}
+
+
+def _cited(given: Sequence[str]) -> tuple[list[str], list[dict[str, object]]]:
+    """Return the digests that are cited, and the envelopes of those that are shown: receipts in files."""
+    digests, envelopes = [], []
+    for name in given:
+        if is_digest(name):
+            digests.append(name)
+        else:
+            envelope = parse_receipt(read_file(name)).envelope
+            digests.append(envelope.digest)
+            envelopes.append(envelope_json(envelope))
+    return digests, envelopes
 
 
 def _reveal(text: str) -> str:

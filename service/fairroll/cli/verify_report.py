@@ -14,7 +14,7 @@ from fairroll.key_list import KeyList
 from fairroll.levels import WithoutSession
 from fairroll.v1 import roll_pb2
 from fairroll.verify import STEP_NAMES, Verified
-from fairroll.verify_call import session_message
+from fairroll.verify_call import citation_message, session_message
 from fairroll.verify_session import SessionReport
 
 if TYPE_CHECKING:
@@ -37,17 +37,7 @@ def value(reports: Sequence[Report]) -> dict[str, Any]:
     found = cited(reports)
     return {
         "verified": all(report.exit_code == EXIT_GOOD for report in reports) and not differs(found),
-        "receipts": [_receipt(report) for report in reports],
-        "citations": [
-            {
-                "digest": each.digest,
-                "check": each.check,
-                "cited": each.cited,
-                "bearing": each.bearing.name,
-                "field": each.field,
-            }
-            for each in found
-        ],
+        "receipts": [_receipt(report, found) for report in reports],
     }
 
 
@@ -198,7 +188,7 @@ def _die(draw: roll_pb2.Draw) -> str:
     return f"d{draw.sides}={draw.face}" + (f" ({word})" if word else "")
 
 
-def _receipt(report: Report) -> dict[str, Any]:
+def _receipt(report: Report, found: Sequence[Citation]) -> dict[str, Any]:
     verified = report.verified
     members: dict[str, Any] = {
         "file": report.name,
@@ -219,6 +209,9 @@ def _receipt(report: Report) -> dict[str, Any]:
             "revoked": verified.revoked,
             "record": json_codec.to_value(verified.record),
             "texts": [json_codec.to_value(text) for text in verified.texts],
+            "citations": [
+                json_codec.to_value(citation_message(each)) for each in found if each.digest == verified.digest
+            ],
         }
     return members
 

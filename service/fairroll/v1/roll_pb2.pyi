@@ -156,7 +156,9 @@ class Check(_message.Message):
     """Who rolls, 0..100 bytes. Part of the record; reports are per actor."""
     @_builtins.property
     def cites(self) -> _containers.RepeatedScalarFieldContainer[_builtins.str]:
-        """Digests of other receipts that this check builds on, 64 lower-case hex digits each, at most 16."""
+        """Digests of other receipts that this check builds on, 64 lower-case hex digits each, at most 16. A citation is the
+        caller's word: what is taken from a receipt is proved by that receipt alone, shown to a verifier beside this one.
+        """
 
     @_builtins.property
     def notation(self) -> _notation_pb2.NotationCheck:
@@ -235,7 +237,7 @@ Global___Answer: _TypeAlias = Answer  # noqa: Y015
 class RollRequest(_message.Message):
     """A request for one record: 1..1000 checks of one session and seq, resolved in order from one proof.
 
-    In the record the same message stands without `session` and without `chain`.
+    In the record the same message stands without `session`, `chain` and `cited`.
     """
 
     DESCRIPTOR: _descriptor.Descriptor
@@ -251,6 +253,7 @@ class RollRequest(_message.Message):
     CONTINUES_FIELD_NUMBER: _builtins.int
     CLOSE_FIELD_NUMBER: _builtins.int
     CHAIN_FIELD_NUMBER: _builtins.int
+    CITED_FIELD_NUMBER: _builtins.int
     seq: _builtins.int
     """The roll's number in its session, 0..2^53-1. A one-off is at 0. A JSON string or number."""
     previous: _builtins.str
@@ -289,6 +292,13 @@ class RollRequest(_message.Message):
         INVALID_ARGUMENT: one is not this service's, of another session, or waits for nothing.
         """
 
+    @_builtins.property
+    def cited(self) -> _containers.RepeatedCompositeFieldContainer[_envelope_pb2.Envelope]:
+        """The envelopes of receipts that the checks cite, so that they are held to them before anything is rolled; at most 32
+        and 256 KiB. Not copied into the record. A receipt that is cited and not shown here is taken as it is given.
+        INVALID_ARGUMENT: one is not this service's, is cited by no check, or does not say what a check takes from it.
+        """
+
     def __init__(
         self,
         *,
@@ -303,10 +313,11 @@ class RollRequest(_message.Message):
         continues: _builtins.str = ...,
         close: _builtins.bool = ...,
         chain: _abc.Iterable[_envelope_pb2.Envelope] | None = ...,
+        cited: _abc.Iterable[_envelope_pb2.Envelope] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["session", b"session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "chain", b"chain", "checks", b"checks", "close", b"close", "continues", b"continues", "previous", b"previous", "request_id", b"request_id", "reveals", b"reveals", "root", b"root", "seq", b"seq", "session", b"session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["answers", b"answers", "chain", b"chain", "checks", b"checks", "cited", b"cited", "close", b"close", "continues", b"continues", "previous", b"previous", "request_id", b"request_id", "reveals", b"reveals", "root", b"root", "seq", b"seq", "session", b"session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
@@ -413,7 +424,7 @@ class RollRecord(_message.Message):
 
     @_builtins.property
     def request(self) -> Global___RollRequest:
-        """The request without `session` and `chain`."""
+        """The request without `session`, `chain` and `cited`."""
 
     @_builtins.property
     def outcomes(self) -> _containers.RepeatedCompositeFieldContainer[Global___CheckOutcome]:

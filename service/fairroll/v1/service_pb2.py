@@ -33,7 +33,7 @@ from google.protobuf import struct_pb2 as google_dot_protobuf_dot_struct__pb2
 from google.rpc import status_pb2 as google_dot_rpc_dot_status__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x66\x61irroll/v1/service.proto\x12\x0b\x66\x61irroll.v1\x1a\x1a\x66\x61irroll/v1/envelope.proto\x1a\x18\x66\x61irroll/v1/errors.proto\x1a\x1a\x66\x61irroll/v1/key_list.proto\x1a\x1a\x66\x61irroll/v1/notation.proto\x1a\x16\x66\x61irroll/v1/odds.proto\x1a\x16\x66\x61irroll/v1/roll.proto\x1a\x19\x66\x61irroll/v1/session.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x17google/rpc/status.proto\"P\n\x12StreamRollsRequest\x12\x0f\n\x07item_id\x18\x01 \x01(\t\x12)\n\x07request\x18\x02 \x01(\x0b\x32\x18.fairroll.v1.RollRequest\"\x84\x01\n\x13StreamRollsResponse\x12\x0f\n\x07item_id\x18\x01 \x01(\t\x12,\n\x07receipt\x18\x02 \x01(\x0b\x32\x19.fairroll.v1.RollResponseH\x00\x12$\n\x06status\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\x08\n\x06\x61nswer\"9\n\x0fSealRollRequest\x12&\n\x04roll\x18\x01 \x01(\x0b\x32\x18.fairroll.v1.RollRequest\"V\n\x10SealRollResponse\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12%\n\x07session\x18\x02 \x01(\x0b\x32\x14.fairroll.v1.Session\x12\x0b\n\x03seq\x18\x03 \x01(\x04\"n\n\x14VerifyReceiptRequest\x12#\n\x06\x62undle\x18\x01 \x01(\x0b\x32\x13.fairroll.v1.Bundle\x12\x10\n\x08root_key\x18\x02 \x01(\x0c\x12\x1f\n\x04mine\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Mine\"\xb1\x01\n\x04Mine\x12\"\n\x06offers\x18\x01 \x03(\x0b\x32\x12.fairroll.v1.Offer\x12+\n\x0breveal_logs\x18\x02 \x03(\x0b\x32\x16.fairroll.v1.RevealLog\x12-\n\x06sealed\x18\x03 \x03(\x0b\x32\x1d.fairroll.v1.SealRollResponse\x12)\n\ropened_offers\x18\x04 \x03(\x0b\x32\x12.fairroll.v1.Offer\"\xbb\x01\n\x0eWithoutSession\x12)\n\ropened_offers\x18\x01 \x03(\x0b\x32\x12.fairroll.v1.Offer\x12\"\n\x06offers\x18\x02 \x03(\x0b\x32\x12.fairroll.v1.Offer\x12+\n\x0breveal_logs\x18\x03 \x03(\x0b\x32\x16.fairroll.v1.RevealLog\x12-\n\x06sealed\x18\x04 \x03(\x0b\x32\x1d.fairroll.v1.SealRollResponse\"\xb7\x02\n\x15VerifyReceiptResponse\x12\x10\n\x08verified\x18\x01 \x01(\x08\x12&\n\x05steps\x18\x02 \x03(\x0b\x32\x17.fairroll.v1.VerifyStep\x12\r\n\x05level\x18\x03 \x01(\t\x12\x10\n\x08rests_on\x18\x04 \x03(\t\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\'\n\x06record\x18\x06 \x01(\x0b\x32\x17.fairroll.v1.RollRecord\x12\'\n\x05texts\x18\x07 \x03(\x0b\x32\x18.fairroll.v1.OutcomeText\x12+\n\x07session\x18\x08 \x01(\x0b\x32\x1a.fairroll.v1.SessionReport\x12\x34\n\x0fwithout_session\x18\t \x01(\x0b\x32\x1b.fairroll.v1.WithoutSession\"o\n\x14VerifySessionRequest\x12$\n\x07\x62undles\x18\x01 \x03(\x0b\x32\x13.fairroll.v1.Bundle\x12\x10\n\x08root_key\x18\x02 \x01(\x0c\x12\x1f\n\x04mine\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Mine\"\xc3\x01\n\x15VerifySessionResponse\x12\x10\n\x08verified\x18\x01 \x01(\x08\x12\x34\n\x08receipts\x18\x02 \x03(\x0b\x32\".fairroll.v1.VerifyReceiptResponse\x12,\n\x08sessions\x18\x03 \x03(\x0b\x32\x1a.fairroll.v1.SessionReport\x12\x34\n\x0fwithout_session\x18\x04 \x01(\x0b\x32\x1b.fairroll.v1.WithoutSession\"\x87\x02\n\rSessionReport\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\r\n\x05table\x18\x02 \x01(\t\x12\x10\n\x08verified\x18\x03 \x01(\x08\x12\x10\n\x08receipts\x18\x04 \x01(\r\x12\x0c\n\x04head\x18\x05 \x01(\t\x12-\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x1b.fairroll.v1.SessionFinding\x12\x31\n\x0eopen_decisions\x18\x07 \x03(\x0b\x32\x19.fairroll.v1.OpenDecision\x12\r\n\x05level\x18\x08 \x01(\t\x12\x10\n\x08rests_on\x18\t \x03(\t\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\x0e\n\x06sealed\x18\x0b \x03(\x04\">\n\x0eSessionFinding\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x0f\n\x07message\x18\x03 \x01(\t\"D\n\x0cOpenDecision\x12\x0b\n\x03seq\x18\x01 \x01(\x04\x12\'\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x15.fairroll.v1.Decision\"c\n\nVerifyStep\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\'\n\x06result\x18\x03 \x01(\x0e\x32\x17.fairroll.v1.StepResult\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\"{\n\x14ParseNotationRequest\x12)\n\x05\x63heck\x18\x01 \x01(\x0b\x32\x1a.fairroll.v1.NotationCheck\x12\x38\n\x0ctranslate_to\x18\x02 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\"\xa3\x03\n\x15ParseNotationResponse\x12\r\n\x05valid\x18\x01 \x01(\x08\x12\x11\n\tcanonical\x18\x02 \x01(\t\x12=\n\x11\x63\x61nonical_dialect\x18\x03 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12\x10\n\x03min\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x10\n\x03max\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\r\n\x05\x64raws\x18\x06 \x01(\r\x12\'\n\x04tree\x18\x07 \x03(\x0b\x32\x19.fairroll.v1.NotationNode\x12.\n\x08warnings\x18\x08 \x03(\x0b\x32\x1c.fairroll.v1.NotationWarning\x12&\n\x05\x65rror\x18\t \x01(\x0b\x32\x17.fairroll.v1.ParseError\x12.\n\x08readings\x18\n \x03(\x0b\x32\x1c.fairroll.v1.NotationReading\x12\x35\n\x0btranslation\x18\x0b \x01(\x0b\x32 .fairroll.v1.NotationTranslationB\x06\n\x04_minB\x06\n\x04_max\"\xe0\x01\n\x0fNotationReading\x12\x33\n\x07\x64ialect\x18\x01 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12\r\n\x05valid\x18\x02 \x01(\x08\x12\x0f\n\x07\x64iffers\x18\x03 \x01(\x08\x12\x11\n\tcanonical\x18\x04 \x01(\t\x12=\n\x11\x63\x61nonical_dialect\x18\x05 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12&\n\x05\x65rror\x18\x06 \x01(\x0b\x32\x17.fairroll.v1.ParseError\"K\n\x13NotationTranslation\x12\x0c\n\x04text\x18\x01 \x01(\t\x12&\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x17.fairroll.v1.ParseError\"[\n\x0cNotationNode\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\r\x12\x1f\n\x04span\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Span\x12\r\n\x05label\x18\x04 \x01(\t\"Q\n\x0fNotationWarning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x1f\n\x04span\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Span\"\xa7\x01\n\nParseError\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\x1f\n\x04span\x18\x04 \x01(\x0b\x32\x11.fairroll.v1.Span\x12\x10\n\x08\x65xpected\x18\x05 \x03(\t\x12\x0c\n\x04hint\x18\x06 \x01(\t\x12*\n\x05limit\x18\x07 \x01(\x0b\x32\x1b.fairroll.v1.LimitViolation\"\x14\n\x12ListSystemsRequest\"?\n\x13ListSystemsResponse\x12(\n\x07systems\x18\x01 \x03(\x0b\x32\x17.fairroll.v1.SystemInfo\"\x99\x01\n\nSystemInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12-\n\x0c\x63heck_schema\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0eoutcome_schema\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x12\n\x10GetLimitsRequest\"7\n\x11GetLimitsResponse\x12\"\n\x06limits\x18\x01 \x03(\x0b\x32\x12.fairroll.v1.Limit\";\n\x05Limit\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07maximum\x18\x02 \x01(\x03\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x13\n\x11GetKeyListRequest\"w\n\x12GetKeyListResponse\x12\'\n\x08\x65nvelope\x18\x01 \x01(\x0b\x32\x15.fairroll.v1.Envelope\x12&\n\x08key_list\x18\x02 \x01(\x0b\x32\x14.fairroll.v1.KeyList\x12\x10\n\x08root_key\x18\x03 \x01(\x0c*t\n\nStepResult\x12\x1b\n\x17STEP_RESULT_UNSPECIFIED\x10\x00\x12\x14\n\x10STEP_RESULT_HELD\x10\x01\x12\x16\n\x12STEP_RESULT_FAILED\x10\x02\x12\x1b\n\x17STEP_RESULT_NOT_CHECKED\x10\x03\x32\xa4\x06\n\x0bRollService\x12;\n\x04Roll\x12\x18.fairroll.v1.RollRequest\x1a\x19.fairroll.v1.RollResponse\x12T\n\x0bStreamRolls\x12\x1f.fairroll.v1.StreamRollsRequest\x1a .fairroll.v1.StreamRollsResponse(\x01\x30\x01\x12G\n\x08SealRoll\x12\x1c.fairroll.v1.SealRollRequest\x1a\x1d.fairroll.v1.SealRollResponse\x12V\n\rVerifyReceipt\x12!.fairroll.v1.VerifyReceiptRequest\x1a\".fairroll.v1.VerifyReceiptResponse\x12V\n\rVerifySession\x12!.fairroll.v1.VerifySessionRequest\x1a\".fairroll.v1.VerifySessionResponse\x12\x44\n\x07GetOdds\x12\x1b.fairroll.v1.GetOddsRequest\x1a\x1c.fairroll.v1.GetOddsResponse\x12V\n\rParseNotation\x12!.fairroll.v1.ParseNotationRequest\x1a\".fairroll.v1.ParseNotationResponse\x12P\n\x0bListSystems\x12\x1f.fairroll.v1.ListSystemsRequest\x1a .fairroll.v1.ListSystemsResponse\x12J\n\tGetLimits\x12\x1d.fairroll.v1.GetLimitsRequest\x1a\x1e.fairroll.v1.GetLimitsResponse\x12M\n\nGetKeyList\x12\x1e.fairroll.v1.GetKeyListRequest\x1a\x1f.fairroll.v1.GetKeyListResponseBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x19\x66\x61irroll/v1/service.proto\x12\x0b\x66\x61irroll.v1\x1a\x1a\x66\x61irroll/v1/envelope.proto\x1a\x18\x66\x61irroll/v1/errors.proto\x1a\x1a\x66\x61irroll/v1/key_list.proto\x1a\x1a\x66\x61irroll/v1/notation.proto\x1a\x16\x66\x61irroll/v1/odds.proto\x1a\x16\x66\x61irroll/v1/roll.proto\x1a\x19\x66\x61irroll/v1/session.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x17google/rpc/status.proto\"P\n\x12StreamRollsRequest\x12\x0f\n\x07item_id\x18\x01 \x01(\t\x12)\n\x07request\x18\x02 \x01(\x0b\x32\x18.fairroll.v1.RollRequest\"\x84\x01\n\x13StreamRollsResponse\x12\x0f\n\x07item_id\x18\x01 \x01(\t\x12,\n\x07receipt\x18\x02 \x01(\x0b\x32\x19.fairroll.v1.RollResponseH\x00\x12$\n\x06status\x18\x03 \x01(\x0b\x32\x12.google.rpc.StatusH\x00\x42\x08\n\x06\x61nswer\"9\n\x0fSealRollRequest\x12&\n\x04roll\x18\x01 \x01(\x0b\x32\x18.fairroll.v1.RollRequest\"V\n\x10SealRollResponse\x12\x0e\n\x06\x64igest\x18\x01 \x01(\t\x12%\n\x07session\x18\x02 \x01(\x0b\x32\x14.fairroll.v1.Session\x12\x0b\n\x03seq\x18\x03 \x01(\x04\"n\n\x14VerifyReceiptRequest\x12#\n\x06\x62undle\x18\x01 \x01(\x0b\x32\x13.fairroll.v1.Bundle\x12\x10\n\x08root_key\x18\x02 \x01(\x0c\x12\x1f\n\x04mine\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Mine\"\xb1\x01\n\x04Mine\x12\"\n\x06offers\x18\x01 \x03(\x0b\x32\x12.fairroll.v1.Offer\x12+\n\x0breveal_logs\x18\x02 \x03(\x0b\x32\x16.fairroll.v1.RevealLog\x12-\n\x06sealed\x18\x03 \x03(\x0b\x32\x1d.fairroll.v1.SealRollResponse\x12)\n\ropened_offers\x18\x04 \x03(\x0b\x32\x12.fairroll.v1.Offer\"\xbb\x01\n\x0eWithoutSession\x12)\n\ropened_offers\x18\x01 \x03(\x0b\x32\x12.fairroll.v1.Offer\x12\"\n\x06offers\x18\x02 \x03(\x0b\x32\x12.fairroll.v1.Offer\x12+\n\x0breveal_logs\x18\x03 \x03(\x0b\x32\x16.fairroll.v1.RevealLog\x12-\n\x06sealed\x18\x04 \x03(\x0b\x32\x1d.fairroll.v1.SealRollResponse\"\xe1\x02\n\x15VerifyReceiptResponse\x12\x10\n\x08verified\x18\x01 \x01(\x08\x12&\n\x05steps\x18\x02 \x03(\x0b\x32\x17.fairroll.v1.VerifyStep\x12\r\n\x05level\x18\x03 \x01(\t\x12\x10\n\x08rests_on\x18\x04 \x03(\t\x12\x0e\n\x06\x64igest\x18\x05 \x01(\t\x12\'\n\x06record\x18\x06 \x01(\x0b\x32\x17.fairroll.v1.RollRecord\x12\'\n\x05texts\x18\x07 \x03(\x0b\x32\x18.fairroll.v1.OutcomeText\x12+\n\x07session\x18\x08 \x01(\x0b\x32\x1a.fairroll.v1.SessionReport\x12\x34\n\x0fwithout_session\x18\t \x01(\x0b\x32\x1b.fairroll.v1.WithoutSession\x12(\n\tcitations\x18\n \x03(\x0b\x32\x15.fairroll.v1.Citation\"f\n\x08\x43itation\x12\r\n\x05\x63heck\x18\x01 \x01(\r\x12\r\n\x05\x63ited\x18\x02 \x01(\t\x12-\n\x07\x62\x65\x61ring\x18\x03 \x01(\x0e\x32\x1c.fairroll.v1.CitationBearing\x12\r\n\x05\x66ield\x18\x04 \x01(\t\"o\n\x14VerifySessionRequest\x12$\n\x07\x62undles\x18\x01 \x03(\x0b\x32\x13.fairroll.v1.Bundle\x12\x10\n\x08root_key\x18\x02 \x01(\x0c\x12\x1f\n\x04mine\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Mine\"\xc3\x01\n\x15VerifySessionResponse\x12\x10\n\x08verified\x18\x01 \x01(\x08\x12\x34\n\x08receipts\x18\x02 \x03(\x0b\x32\".fairroll.v1.VerifyReceiptResponse\x12,\n\x08sessions\x18\x03 \x03(\x0b\x32\x1a.fairroll.v1.SessionReport\x12\x34\n\x0fwithout_session\x18\x04 \x01(\x0b\x32\x1b.fairroll.v1.WithoutSession\"\x87\x02\n\rSessionReport\x12\x12\n\nsession_id\x18\x01 \x01(\t\x12\r\n\x05table\x18\x02 \x01(\t\x12\x10\n\x08verified\x18\x03 \x01(\x08\x12\x10\n\x08receipts\x18\x04 \x01(\r\x12\x0c\n\x04head\x18\x05 \x01(\t\x12-\n\x08\x66indings\x18\x06 \x03(\x0b\x32\x1b.fairroll.v1.SessionFinding\x12\x31\n\x0eopen_decisions\x18\x07 \x03(\x0b\x32\x19.fairroll.v1.OpenDecision\x12\r\n\x05level\x18\x08 \x01(\t\x12\x10\n\x08rests_on\x18\t \x03(\t\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\x0e\n\x06sealed\x18\x0b \x03(\x04\">\n\x0eSessionFinding\x12\x0e\n\x06reason\x18\x01 \x01(\t\x12\x0b\n\x03seq\x18\x02 \x01(\x04\x12\x0f\n\x07message\x18\x03 \x01(\t\"D\n\x0cOpenDecision\x12\x0b\n\x03seq\x18\x01 \x01(\x04\x12\'\n\x08\x64\x65\x63ision\x18\x02 \x01(\x0b\x32\x15.fairroll.v1.Decision\"c\n\nVerifyStep\x12\x0e\n\x06number\x18\x01 \x01(\r\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\'\n\x06result\x18\x03 \x01(\x0e\x32\x17.fairroll.v1.StepResult\x12\x0e\n\x06\x64\x65tail\x18\x04 \x01(\t\"{\n\x14ParseNotationRequest\x12)\n\x05\x63heck\x18\x01 \x01(\x0b\x32\x1a.fairroll.v1.NotationCheck\x12\x38\n\x0ctranslate_to\x18\x02 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\"\xa3\x03\n\x15ParseNotationResponse\x12\r\n\x05valid\x18\x01 \x01(\x08\x12\x11\n\tcanonical\x18\x02 \x01(\t\x12=\n\x11\x63\x61nonical_dialect\x18\x03 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12\x10\n\x03min\x18\x04 \x01(\x03H\x00\x88\x01\x01\x12\x10\n\x03max\x18\x05 \x01(\x03H\x01\x88\x01\x01\x12\r\n\x05\x64raws\x18\x06 \x01(\r\x12\'\n\x04tree\x18\x07 \x03(\x0b\x32\x19.fairroll.v1.NotationNode\x12.\n\x08warnings\x18\x08 \x03(\x0b\x32\x1c.fairroll.v1.NotationWarning\x12&\n\x05\x65rror\x18\t \x01(\x0b\x32\x17.fairroll.v1.ParseError\x12.\n\x08readings\x18\n \x03(\x0b\x32\x1c.fairroll.v1.NotationReading\x12\x35\n\x0btranslation\x18\x0b \x01(\x0b\x32 .fairroll.v1.NotationTranslationB\x06\n\x04_minB\x06\n\x04_max\"\xe0\x01\n\x0fNotationReading\x12\x33\n\x07\x64ialect\x18\x01 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12\r\n\x05valid\x18\x02 \x01(\x08\x12\x0f\n\x07\x64iffers\x18\x03 \x01(\x08\x12\x11\n\tcanonical\x18\x04 \x01(\t\x12=\n\x11\x63\x61nonical_dialect\x18\x05 \x01(\x0e\x32\".fairroll.v1.NotationCheck.Dialect\x12&\n\x05\x65rror\x18\x06 \x01(\x0b\x32\x17.fairroll.v1.ParseError\"K\n\x13NotationTranslation\x12\x0c\n\x04text\x18\x01 \x01(\t\x12&\n\x05\x65rror\x18\x02 \x01(\x0b\x32\x17.fairroll.v1.ParseError\"[\n\x0cNotationNode\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\r\n\x05\x64\x65pth\x18\x02 \x01(\r\x12\x1f\n\x04span\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Span\x12\r\n\x05label\x18\x04 \x01(\t\"Q\n\x0fNotationWarning\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\x1f\n\x04span\x18\x03 \x01(\x0b\x32\x11.fairroll.v1.Span\"\xa7\x01\n\nParseError\x12\x0c\n\x04\x63ode\x18\x01 \x01(\t\x12\x0f\n\x07message\x18\x02 \x01(\t\x12\r\n\x05\x66ield\x18\x03 \x01(\t\x12\x1f\n\x04span\x18\x04 \x01(\x0b\x32\x11.fairroll.v1.Span\x12\x10\n\x08\x65xpected\x18\x05 \x03(\t\x12\x0c\n\x04hint\x18\x06 \x01(\t\x12*\n\x05limit\x18\x07 \x01(\x0b\x32\x1b.fairroll.v1.LimitViolation\"\x14\n\x12ListSystemsRequest\"?\n\x13ListSystemsResponse\x12(\n\x07systems\x18\x01 \x03(\x0b\x32\x17.fairroll.v1.SystemInfo\"\x99\x01\n\nSystemInfo\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\r\n\x05title\x18\x02 \x01(\t\x12\x0e\n\x06\x65ngine\x18\x03 \x01(\t\x12-\n\x0c\x63heck_schema\x18\x04 \x01(\x0b\x32\x17.google.protobuf.Struct\x12/\n\x0eoutcome_schema\x18\x05 \x01(\x0b\x32\x17.google.protobuf.Struct\"\x12\n\x10GetLimitsRequest\"7\n\x11GetLimitsResponse\x12\"\n\x06limits\x18\x01 \x03(\x0b\x32\x12.fairroll.v1.Limit\";\n\x05Limit\x12\x0c\n\x04name\x18\x01 \x01(\t\x12\x0f\n\x07maximum\x18\x02 \x01(\x03\x12\x13\n\x0b\x64\x65scription\x18\x03 \x01(\t\"\x13\n\x11GetKeyListRequest\"w\n\x12GetKeyListResponse\x12\'\n\x08\x65nvelope\x18\x01 \x01(\x0b\x32\x15.fairroll.v1.Envelope\x12&\n\x08key_list\x18\x02 \x01(\x0b\x32\x14.fairroll.v1.KeyList\x12\x10\n\x08root_key\x18\x03 \x01(\x0c*\x8d\x01\n\x0f\x43itationBearing\x12 \n\x1c\x43ITATION_BEARING_UNSPECIFIED\x10\x00\x12\x1e\n\x1a\x43ITATION_BEARING_NOT_SHOWN\x10\x01\x12\x1a\n\x16\x43ITATION_BEARING_SHOWN\x10\x02\x12\x1c\n\x18\x43ITATION_BEARING_DIFFERS\x10\x03*t\n\nStepResult\x12\x1b\n\x17STEP_RESULT_UNSPECIFIED\x10\x00\x12\x14\n\x10STEP_RESULT_HELD\x10\x01\x12\x16\n\x12STEP_RESULT_FAILED\x10\x02\x12\x1b\n\x17STEP_RESULT_NOT_CHECKED\x10\x03\x32\xa4\x06\n\x0bRollService\x12;\n\x04Roll\x12\x18.fairroll.v1.RollRequest\x1a\x19.fairroll.v1.RollResponse\x12T\n\x0bStreamRolls\x12\x1f.fairroll.v1.StreamRollsRequest\x1a .fairroll.v1.StreamRollsResponse(\x01\x30\x01\x12G\n\x08SealRoll\x12\x1c.fairroll.v1.SealRollRequest\x1a\x1d.fairroll.v1.SealRollResponse\x12V\n\rVerifyReceipt\x12!.fairroll.v1.VerifyReceiptRequest\x1a\".fairroll.v1.VerifyReceiptResponse\x12V\n\rVerifySession\x12!.fairroll.v1.VerifySessionRequest\x1a\".fairroll.v1.VerifySessionResponse\x12\x44\n\x07GetOdds\x12\x1b.fairroll.v1.GetOddsRequest\x1a\x1c.fairroll.v1.GetOddsResponse\x12V\n\rParseNotation\x12!.fairroll.v1.ParseNotationRequest\x1a\".fairroll.v1.ParseNotationResponse\x12P\n\x0bListSystems\x12\x1f.fairroll.v1.ListSystemsRequest\x1a .fairroll.v1.ListSystemsResponse\x12J\n\tGetLimits\x12\x1d.fairroll.v1.GetLimitsRequest\x1a\x1e.fairroll.v1.GetLimitsResponse\x12M\n\nGetKeyList\x12\x1e.fairroll.v1.GetKeyListRequest\x1a\x1f.fairroll.v1.GetKeyListResponseBJ\n\x0f\x64\x65v.fairroll.v1P\x01Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\xaa\x02\x0b\x46\x61irroll.V1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -41,8 +41,10 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'fairroll.v1.service_pb2', _
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\017dev.fairroll.v1P\001Z\'fairroll.dev/gen/fairroll/v1;fairrollv1\252\002\013Fairroll.V1'
-  _globals['_STEPRESULT']._serialized_start=3974
-  _globals['_STEPRESULT']._serialized_end=4090
+  _globals['_CITATIONBEARING']._serialized_start=4121
+  _globals['_CITATIONBEARING']._serialized_end=4262
+  _globals['_STEPRESULT']._serialized_start=4264
+  _globals['_STEPRESULT']._serialized_end=4380
   _globals['_STREAMROLLSREQUEST']._serialized_start=282
   _globals['_STREAMROLLSREQUEST']._serialized_end=362
   _globals['_STREAMROLLSRESPONSE']._serialized_start=365
@@ -58,49 +60,51 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_WITHOUTSESSION']._serialized_start=939
   _globals['_WITHOUTSESSION']._serialized_end=1126
   _globals['_VERIFYRECEIPTRESPONSE']._serialized_start=1129
-  _globals['_VERIFYRECEIPTRESPONSE']._serialized_end=1440
-  _globals['_VERIFYSESSIONREQUEST']._serialized_start=1442
-  _globals['_VERIFYSESSIONREQUEST']._serialized_end=1553
-  _globals['_VERIFYSESSIONRESPONSE']._serialized_start=1556
-  _globals['_VERIFYSESSIONRESPONSE']._serialized_end=1751
-  _globals['_SESSIONREPORT']._serialized_start=1754
-  _globals['_SESSIONREPORT']._serialized_end=2017
-  _globals['_SESSIONFINDING']._serialized_start=2019
-  _globals['_SESSIONFINDING']._serialized_end=2081
-  _globals['_OPENDECISION']._serialized_start=2083
-  _globals['_OPENDECISION']._serialized_end=2151
-  _globals['_VERIFYSTEP']._serialized_start=2153
-  _globals['_VERIFYSTEP']._serialized_end=2252
-  _globals['_PARSENOTATIONREQUEST']._serialized_start=2254
-  _globals['_PARSENOTATIONREQUEST']._serialized_end=2377
-  _globals['_PARSENOTATIONRESPONSE']._serialized_start=2380
-  _globals['_PARSENOTATIONRESPONSE']._serialized_end=2799
-  _globals['_NOTATIONREADING']._serialized_start=2802
-  _globals['_NOTATIONREADING']._serialized_end=3026
-  _globals['_NOTATIONTRANSLATION']._serialized_start=3028
-  _globals['_NOTATIONTRANSLATION']._serialized_end=3103
-  _globals['_NOTATIONNODE']._serialized_start=3105
-  _globals['_NOTATIONNODE']._serialized_end=3196
-  _globals['_NOTATIONWARNING']._serialized_start=3198
-  _globals['_NOTATIONWARNING']._serialized_end=3279
-  _globals['_PARSEERROR']._serialized_start=3282
-  _globals['_PARSEERROR']._serialized_end=3449
-  _globals['_LISTSYSTEMSREQUEST']._serialized_start=3451
-  _globals['_LISTSYSTEMSREQUEST']._serialized_end=3471
-  _globals['_LISTSYSTEMSRESPONSE']._serialized_start=3473
-  _globals['_LISTSYSTEMSRESPONSE']._serialized_end=3536
-  _globals['_SYSTEMINFO']._serialized_start=3539
-  _globals['_SYSTEMINFO']._serialized_end=3692
-  _globals['_GETLIMITSREQUEST']._serialized_start=3694
-  _globals['_GETLIMITSREQUEST']._serialized_end=3712
-  _globals['_GETLIMITSRESPONSE']._serialized_start=3714
-  _globals['_GETLIMITSRESPONSE']._serialized_end=3769
-  _globals['_LIMIT']._serialized_start=3771
-  _globals['_LIMIT']._serialized_end=3830
-  _globals['_GETKEYLISTREQUEST']._serialized_start=3832
-  _globals['_GETKEYLISTREQUEST']._serialized_end=3851
-  _globals['_GETKEYLISTRESPONSE']._serialized_start=3853
-  _globals['_GETKEYLISTRESPONSE']._serialized_end=3972
-  _globals['_ROLLSERVICE']._serialized_start=4093
-  _globals['_ROLLSERVICE']._serialized_end=4897
+  _globals['_VERIFYRECEIPTRESPONSE']._serialized_end=1482
+  _globals['_CITATION']._serialized_start=1484
+  _globals['_CITATION']._serialized_end=1586
+  _globals['_VERIFYSESSIONREQUEST']._serialized_start=1588
+  _globals['_VERIFYSESSIONREQUEST']._serialized_end=1699
+  _globals['_VERIFYSESSIONRESPONSE']._serialized_start=1702
+  _globals['_VERIFYSESSIONRESPONSE']._serialized_end=1897
+  _globals['_SESSIONREPORT']._serialized_start=1900
+  _globals['_SESSIONREPORT']._serialized_end=2163
+  _globals['_SESSIONFINDING']._serialized_start=2165
+  _globals['_SESSIONFINDING']._serialized_end=2227
+  _globals['_OPENDECISION']._serialized_start=2229
+  _globals['_OPENDECISION']._serialized_end=2297
+  _globals['_VERIFYSTEP']._serialized_start=2299
+  _globals['_VERIFYSTEP']._serialized_end=2398
+  _globals['_PARSENOTATIONREQUEST']._serialized_start=2400
+  _globals['_PARSENOTATIONREQUEST']._serialized_end=2523
+  _globals['_PARSENOTATIONRESPONSE']._serialized_start=2526
+  _globals['_PARSENOTATIONRESPONSE']._serialized_end=2945
+  _globals['_NOTATIONREADING']._serialized_start=2948
+  _globals['_NOTATIONREADING']._serialized_end=3172
+  _globals['_NOTATIONTRANSLATION']._serialized_start=3174
+  _globals['_NOTATIONTRANSLATION']._serialized_end=3249
+  _globals['_NOTATIONNODE']._serialized_start=3251
+  _globals['_NOTATIONNODE']._serialized_end=3342
+  _globals['_NOTATIONWARNING']._serialized_start=3344
+  _globals['_NOTATIONWARNING']._serialized_end=3425
+  _globals['_PARSEERROR']._serialized_start=3428
+  _globals['_PARSEERROR']._serialized_end=3595
+  _globals['_LISTSYSTEMSREQUEST']._serialized_start=3597
+  _globals['_LISTSYSTEMSREQUEST']._serialized_end=3617
+  _globals['_LISTSYSTEMSRESPONSE']._serialized_start=3619
+  _globals['_LISTSYSTEMSRESPONSE']._serialized_end=3682
+  _globals['_SYSTEMINFO']._serialized_start=3685
+  _globals['_SYSTEMINFO']._serialized_end=3838
+  _globals['_GETLIMITSREQUEST']._serialized_start=3840
+  _globals['_GETLIMITSREQUEST']._serialized_end=3858
+  _globals['_GETLIMITSRESPONSE']._serialized_start=3860
+  _globals['_GETLIMITSRESPONSE']._serialized_end=3915
+  _globals['_LIMIT']._serialized_start=3917
+  _globals['_LIMIT']._serialized_end=3976
+  _globals['_GETKEYLISTREQUEST']._serialized_start=3978
+  _globals['_GETKEYLISTREQUEST']._serialized_end=3997
+  _globals['_GETKEYLISTRESPONSE']._serialized_start=3999
+  _globals['_GETKEYLISTRESPONSE']._serialized_end=4118
+  _globals['_ROLLSERVICE']._serialized_start=4383
+  _globals['_ROLLSERVICE']._serialized_end=5187
 # @@protoc_insertion_point(module_scope)

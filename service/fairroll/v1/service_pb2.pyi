@@ -27,6 +27,34 @@ else:
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
+class _CitationBearing:
+    ValueType = _typing.NewType("ValueType", _builtins.int)
+    V: _TypeAlias = ValueType  # noqa: Y015
+
+class _CitationBearingEnumTypeWrapper(_enum_type_wrapper._EnumTypeWrapper[_CitationBearing.ValueType], _builtins.type):
+    DESCRIPTOR: _descriptor.EnumDescriptor
+    CITATION_BEARING_UNSPECIFIED: _CitationBearing.ValueType  # 0
+    """Never in an answer."""
+    CITATION_BEARING_NOT_SHOWN: _CitationBearing.ValueType  # 1
+    """It is not among the receipts shown: what is taken from it is not proved."""
+    CITATION_BEARING_SHOWN: _CitationBearing.ValueType  # 2
+    """It is shown and verified, and nothing that is taken from it is other than it says."""
+    CITATION_BEARING_DIFFERS: _CitationBearing.ValueType  # 3
+    """All that the check cites is shown and verified, and none of it says what is taken from it."""
+
+class CitationBearing(_CitationBearing, metaclass=_CitationBearingEnumTypeWrapper):
+    """What is known of a receipt that is cited."""
+
+CITATION_BEARING_UNSPECIFIED: CitationBearing.ValueType  # 0
+"""Never in an answer."""
+CITATION_BEARING_NOT_SHOWN: CitationBearing.ValueType  # 1
+"""It is not among the receipts shown: what is taken from it is not proved."""
+CITATION_BEARING_SHOWN: CitationBearing.ValueType  # 2
+"""It is shown and verified, and nothing that is taken from it is other than it says."""
+CITATION_BEARING_DIFFERS: CitationBearing.ValueType  # 3
+"""All that the check cites is shown and verified, and none of it says what is taken from it."""
+Global___CitationBearing: _TypeAlias = CitationBearing  # noqa: Y015
+
 class _StepResult:
     ValueType = _typing.NewType("ValueType", _builtins.int)
     V: _TypeAlias = ValueType  # noqa: Y015
@@ -314,6 +342,7 @@ class VerifyReceiptResponse(_message.Message):
     TEXTS_FIELD_NUMBER: _builtins.int
     SESSION_FIELD_NUMBER: _builtins.int
     WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
+    CITATIONS_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
     """True only if every step held; with `mine`, only if its session has no finding either, and nothing of it is without its
     session.
@@ -348,6 +377,10 @@ class VerifyReceiptResponse(_message.Message):
     def without_session(self) -> Global___WithoutSession:
         """With `mine`: what of it is of another session. Unset where nothing is."""
 
+    @_builtins.property
+    def citations(self) -> _containers.RepeatedCompositeFieldContainer[Global___Citation]:
+        """What its checks cite, and what is known of it from the receipts shown together: for a receipt alone nothing."""
+
     def __init__(
         self,
         *,
@@ -360,14 +393,49 @@ class VerifyReceiptResponse(_message.Message):
         texts: _abc.Iterable[_roll_pb2.OutcomeText] | None = ...,
         session: Global___SessionReport | None = ...,
         without_session: Global___WithoutSession | None = ...,
+        citations: _abc.Iterable[Global___Citation] | None = ...,
     ) -> None: ...
     _HasFieldArgType: _TypeAlias = _typing.Literal["record", b"record", "session", b"session", "without_session", b"without_session"]  # noqa: Y015
     def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
-    _ClearFieldArgType: _TypeAlias = _typing.Literal["digest", b"digest", "level", b"level", "record", b"record", "rests_on", b"rests_on", "session", b"session", "steps", b"steps", "texts", b"texts", "verified", b"verified", "without_session", b"without_session"]  # noqa: Y015
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["citations", b"citations", "digest", b"digest", "level", b"level", "record", b"record", "rests_on", b"rests_on", "session", b"session", "steps", b"steps", "texts", b"texts", "verified", b"verified", "without_session", b"without_session"]  # noqa: Y015
     def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
     def WhichOneof(self, oneof_group: _Never) -> None: ...
 
 Global___VerifyReceiptResponse: _TypeAlias = VerifyReceiptResponse  # noqa: Y015
+
+@_typing.final
+class Citation(_message.Message):
+    """A check that cites another receipt."""
+
+    DESCRIPTOR: _descriptor.Descriptor
+
+    CHECK_FIELD_NUMBER: _builtins.int
+    CITED_FIELD_NUMBER: _builtins.int
+    BEARING_FIELD_NUMBER: _builtins.int
+    FIELD_FIELD_NUMBER: _builtins.int
+    check: _builtins.int
+    """The check's place in its record, from 0."""
+    cited: _builtins.str
+    """The digest that it cites, 64 lower-case hex digits."""
+    bearing: Global___CitationBearing.ValueType
+    """What is known of that receipt."""
+    field: _builtins.str
+    """The field of the check that no cited receipt bears out, such as `opposing_value.success_value`."""
+    def __init__(
+        self,
+        *,
+        check: _builtins.int = ...,
+        cited: _builtins.str = ...,
+        bearing: Global___CitationBearing.ValueType = ...,
+        field: _builtins.str = ...,
+    ) -> None: ...
+    _HasFieldArgType: _TypeAlias = _Never  # noqa: Y015
+    def HasField(self, field_name: _HasFieldArgType) -> _builtins.bool: ...
+    _ClearFieldArgType: _TypeAlias = _typing.Literal["bearing", b"bearing", "check", b"check", "cited", b"cited", "field", b"field"]  # noqa: Y015
+    def ClearField(self, field_name: _ClearFieldArgType) -> None: ...
+    def WhichOneof(self, oneof_group: _Never) -> None: ...
+
+Global___Citation: _TypeAlias = Citation  # noqa: Y015
 
 @_typing.final
 class VerifySessionRequest(_message.Message):
@@ -416,7 +484,9 @@ class VerifySessionResponse(_message.Message):
     SESSIONS_FIELD_NUMBER: _builtins.int
     WITHOUT_SESSION_FIELD_NUMBER: _builtins.int
     verified: _builtins.bool
-    """True only if every step of every receipt held, no session has a finding, and nothing of `mine` is without its session."""
+    """True only if every step of every receipt held, no session has a finding, nothing of `mine` is without its session,
+    and no citation DIFFERS.
+    """
     @_builtins.property
     def receipts(self) -> _containers.RepeatedCompositeFieldContainer[Global___VerifyReceiptResponse]:
         """What came of each receipt, in the order of the request."""
