@@ -8,7 +8,7 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 def full_name(text: str, enum: EnumDescriptor) -> str:
     """Return the contract's name of a value; the text itself where there is none, for the contract to refuse."""
     wanted = text.upper().replace("-", "_")
-    return next((name for name in (wanted, _prefix(enum) + wanted) if name in enum.values_by_name), text)
+    return next((name for name in (wanted, prefix_of(enum) + wanted) if name in enum.values_by_name), text)
 
 
 def with_full_names(value: Any, message: Descriptor) -> Any:  # noqa: ANN401  any JSON
@@ -31,9 +31,10 @@ def _named(value: Any, field: FieldDescriptor) -> Any:  # noqa: ANN401  any JSON
 
 def short_names(enum: EnumDescriptor) -> tuple[str, ...]:
     """Return the short names of the values that can be chosen."""
-    prefix = _prefix(enum)
+    prefix = prefix_of(enum)
     return tuple(value.name.removeprefix(prefix).lower().replace("_", "-") for value in enum.values if value.number)
 
 
-def _prefix(enum: EnumDescriptor) -> str:
+def prefix_of(enum: EnumDescriptor) -> str:
+    """Return what the contract's names of the values begin with, such as `REMOVAL_POLICY_`."""
     return enum.values_by_number[0].name.removesuffix("UNSPECIFIED")

@@ -3,11 +3,11 @@
 import io
 import json
 import sys
-from typing import Any, NamedTuple
 
 import pytest
 
 from tests.service.cli_run import Run, runner
+from tests.service.resolve_examples import EXAMPLES, ROWS, Example, found, with_dice
 
 
 @pytest.fixture
@@ -15,51 +15,21 @@ def run(capsys: pytest.CaptureFixture[str]) -> Run:
     return runner(capsys)
 
 
-class Example(NamedTuple):
-    """A worked example of tests/vectors/rules_examples.json, as a command line and what the originals say."""
-
-    id: str
-    check: dict[str, Any]
-    faces: str
-    answers: str
-    path: str
-    expect: int
-
-
-ROLLER = "crossroads.skillRoll.throw"
-EXAMPLES = [
-    Example("CR-01", {"crossroads": {"skillRoll": {"advantage": 1}}}, "5,4,3,2", "", f"{ROLLER}.sum", 12),
-    Example("CR-02", {"crossroads": {"skillRoll": {"disadvantage": 2}}}, "5,4,3,2,1", "", f"{ROLLER}.sum", 6),
-    Example("CR-13", {"crossroads": {"skillRoll": {}}}, "6,1,1", "", f"{ROLLER}.successValue", -1),
-    Example("CR-14b", {"crossroads": {"skillRoll": {}}}, "6,6,6", "", f"{ROLLER}.temporaryFateDice", 1),
-    Example("CR-15b", {"crossroads": {"skillRoll": {"change": 3}}}, "6,3,3,6", "REROLL_3", f"{ROLLER}.sum", 15),
-    Example("ON-02", {"d6Dungeons": {"skillRoll": {"difficulty": 5, "skill": 3}}}, "6,1,1", "", "..total", 8),
-    Example("ON-03", {"d6Dungeons": {"skillRoll": {"difficulty": 5, "skill": 3}}}, "6,1,1", "SAVE", "..total", 6),
-    Example("MS-01", {"msfHigh": {"highestRoll": {"count": 2, "sides": 8}}}, "3,7", "", "..result", 7),
-    Example("MS-04", {"msfHigh": {"sumRoll": {"count": 2, "sides": 6}}}, "3,5", "", "..result", 8),
-    Example("MS-05", {"msfHigh": {"highestRoll": {"count": 4, "sides": 4}}}, "2,1,4,2,4,4,1", "", "..result", 9),
-    Example(
-        "FD-02",
-        {"fortuneDoom": {"resolutionRoll": {"attribute": 0, "advantage": True}}},
-        "4,9,7",
-        "",
-        "..finalResult",
-        16,
-    ),
-]
-
-
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.id)
 def test_a_worked_example_comes_out_as_its_page_says(run: Run, example: Example) -> None:
     answers = ["--answers", example.answers] if example.answers else []
-    done = run("resolve", json.dumps(example.check), "--faces", example.faces, *answers, "--json")
+    check = json.dumps({example.system: {example.roll: example.check}})
+    done = run("resolve", check, "--faces", example.faces, *answers, "--json")
     assert done.code == 0, done.out
-    ((system, roll),) = example.check.items()
-    place = done.json["outcome"]
-    path = example.path.replace("..", f"{system}.{next(iter(roll))}.")
-    for name in path.split("."):
-        place = place[name]
-    assert int(place) == example.expect  # 64-bit integers are text in JSON
+    outcome = done.json["outcome"][example.system][example.roll]
+    expected = {name: example.expect[name] for name in example.places}
+    assert {name: found(outcome, place) for name, place in example.places.items()} == expected
+    assert [draw["face"] for draw in done.json["outcome"]["draws"]] == [int(face) for face in example.faces.split(",")]
+
+
+def test_every_worked_example_with_dice_is_resolved() -> None:
+    assert [example.id for example in EXAMPLES] == [id_ for id_ in ROWS if id_ in with_dice()]
+    assert len(EXAMPLES) == 56
 
 
 @pytest.mark.parametrize(

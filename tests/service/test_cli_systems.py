@@ -44,11 +44,13 @@ def test_a_system_shows_every_roll_and_field_with_its_comment(run: Run, name: st
 
 def test_policies_and_choices_are_shown_by_their_short_names(run: Run) -> None:
     done = run("systems", "crossroads")
-    assert "lowest | highest | ask (policy)" in done.out
+    assert "lowest | highest | ask (policy, in JSON REMOVAL_POLICY_..)" in done.out
+    assert "simple | all-together (in JSON GROUP_MODE_..)" in done.out
     (system,) = run("systems", "crossroads", "--json").json["systems"]
     fields = {field["name"]: field for field in system["rolls"][0]["fields"]}
     assert fields["removal"]["policy"] is True
     assert list(fields["removal"]["choices"]) == ["lowest", "highest", "ask"]
+    assert fields["removal"]["prefix"] == "REMOVAL_POLICY_"
     assert fields["statistic"]["policy"] is False
     assert fields["peril_die"]["oneOf"] == "opposition"
     assert "oneOf" not in fields["removal"], "`optional` is no choice between fields"

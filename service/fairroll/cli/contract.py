@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from fairroll.comments import comment_of
-from fairroll.enums import short_names
+from fairroll.enums import prefix_of, short_names
 from fairroll.errors import FairrollError
 from fairroll_rules.systems import systems
 
@@ -36,6 +36,7 @@ class Field:
         comment: meaning, unit, range, and what unset means.
         one_of: the name of the group of which only one may be set, or "".
         choices: the short names of a choice's values, with what each means.
+        prefix: what the names of its values begin with in the contract, and so in JSON.
         fields: those of an object.
     """
 
@@ -46,6 +47,7 @@ class Field:
     comment: str
     one_of: str
     choices: Mapping[str, str]
+    prefix: str
     fields: tuple[Field, ...]
 
     @property
@@ -96,5 +98,6 @@ def _field(field: FieldDescriptor) -> Field:
         # A field with `optional` stands alone in a group that protoc made up.
         one_of="" if one_of is None or one_of.name.startswith("_") else one_of.name,
         choices=choices,
+        prefix="" if field.enum_type is None else prefix_of(field.enum_type),
         fields=() if field.message_type is None else fields_of(field.message_type),
     )

@@ -24,7 +24,8 @@ _EPILOG = """\
 examples:
   fairroll systems
   fairroll systems crossroads
-Fields are given to `fairroll roll --system NAME ROLL` as field=value, and in JSON under the same names."""
+Fields are given to `fairroll roll --system NAME ROLL` as field=value, and in JSON under the same names. Choices have short
+names on the command line, `removal=lowest`; requests over REST and gRPC name them in full, "REMOVAL_POLICY_LOWEST"."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -100,7 +101,7 @@ def _field_value(field: Field) -> dict[str, Any]:
     if field.one_of:
         members["oneOf"] = field.one_of
     if field.choices:
-        members["choices"] = dict(field.choices)
+        members |= {"choices": dict(field.choices), "prefix": field.prefix}
     if field.fields:
         members["fields"] = [_field_value(inner) for inner in field.fields]
     return members
@@ -121,8 +122,13 @@ def _lines(name: str, system: System) -> Iterable[str]:
 def _field_lines(field: Field, indent: str) -> Iterable[str]:
     name = f"{field.name}[]" if field.repeated else field.name
     kind = " | ".join(field.choices) if field.choices else field.kind
-    notes = [note for note, holds in (("policy", field.is_policy), (f"one {field.one_of}", field.one_of)) if holds]
-    yield f"{indent}{name:<22} {kind}{' (' + ', '.join(notes) + ')' if notes else ''}"
+    marks = (
+        ("policy", field.is_policy),
+        (f"one {field.one_of}", field.one_of),
+        (f"in JSON {field.prefix}..", field.choices),
+    )
+    notes = ", ".join(note for note, holds in marks if holds)
+    yield f"{indent}{name:<22} {kind}{f' ({notes})' if notes else ''}"
     inner = indent + "    "
     yield from _wrapped(field.comment, inner)
     for choice, comment in field.choices.items():
