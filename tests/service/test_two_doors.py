@@ -44,6 +44,12 @@ def over_grpc(service: ServiceProcess, request: dict[str, Any]) -> RollResponse:
 
 
 TABLE_42 = {"table": "table-42"}
+ATTACKER, DEFENDER = "checks[0].meidlands.opposed_roll.attacker", {"pool": 2}
+
+
+def attack(attacker: dict[str, Any], **more: object) -> dict[str, Any]:
+    return roll({"meidlands": {"opposedRoll": {"attacker": attacker, "defender": DEFENDER, **more}}})
+
 
 # name, request, reason, field, and the members that both doors must carry
 REFUSED: list[tuple[str, dict[str, Any], str, str, dict[str, Any]]] = [
@@ -141,6 +147,48 @@ REFUSED: list[tuple[str, dict[str, Any], str, str, dict[str, Any]]] = [
         roll({"crossroads": {"skillRoll": {"statistic": 1000}}}),
         "OUT_OF_RANGE",
         "checks[0].crossroads.skill_roll.statistic",
+        {},
+    ),
+    (
+        "a pool of 8",
+        attack({"pool": 8}),
+        "OUT_OF_RANGE",
+        f"{ATTACKER}.pool",
+        {"minimum": 0, "maximum": 7},
+    ),
+    (
+        "an exchange below one die",
+        attack({"pool": 2, "exchange": -2}),
+        "OUT_OF_RANGE",
+        f"{ATTACKER}.exchange",
+        {"minimum": -1, "maximum": 5},
+    ),
+    (
+        "an armour that is no notation",
+        attack({"pool": 2}, damage="A/12", armour="H2/4"),
+        "NOTATION_INVALID",
+        "checks[0].meidlands.opposed_roll.armour",
+        {},
+    ),
+    (
+        "a difficulty of 0",
+        roll({"d6Dungeons": {"skillRoll": {"difficulty": 0, "skill": 2}}}),
+        "OUT_OF_RANGE",
+        "checks[0].d6_dungeons.skill_roll.difficulty",
+        {"minimum": 1, "maximum": 99},
+    ),
+    (
+        "a helper of 6",
+        roll({"fortuneDoom": {"resolutionRoll": {"help": [3, 6]}}}),
+        "OUT_OF_RANGE",
+        "checks[0].fortune_doom.resolution_roll.help[1]",
+        {"minimum": 1, "maximum": 5},
+    ),
+    (
+        "a policy that the roll does not have",
+        attack({"pool": 2, "rerolls": 9}),
+        "ENUM_UNKNOWN",
+        f"{ATTACKER}.rerolls",
         {},
     ),
     ("an answer", roll(answers=[{"decisionId": "x", "optionId": "y"}]), "REQUIRED", "root", {}),

@@ -24,8 +24,8 @@ _EPILOG = """\
 examples:
   fairroll systems
   fairroll systems crossroads
-Fields are given to `fairroll roll --system NAME ROLL` as field=value, and in JSON under the same names. Choices have short
-names on the command line, `removal=lowest`; requests over REST and gRPC name them in full, "REMOVAL_POLICY_LOWEST"."""
+Fields are given to `fairroll roll --system NAME ROLL` as field=value, and in JSON under the same names. Choices have
+short names on the command line, `removal=lowest`; over REST and gRPC they are spelled out, "REMOVAL_POLICY_LOWEST"."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
