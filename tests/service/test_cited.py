@@ -10,7 +10,7 @@ import pytest
 from google.protobuf import json_format
 
 from fairroll.errors import RequestError
-from fairroll.v1 import crossroads_pb2, envelope_pb2, roll_pb2, service_pb2
+from fairroll.v1 import crossroads_pb2, d6_dungeons_pb2, envelope_pb2, roll_pb2, service_pb2
 from tests.service.grpc_door import refusal_of
 from tests.service.process import ServiceProcess
 from tests.service.rolling import TENANT, epoch_keys, proofs_of, request, roller, service_keys
@@ -133,6 +133,38 @@ def test_an_answer_and_a_close_cite_nothing(members: dict[str, Any]) -> None:
     asked.session.table = "t"
     error = refused(asked)
     assert (error.reason, error.field) == ("CONFLICT", "cited")
+
+
+def ones(roll: d6_dungeons_pb2.D6DungeonsCheck.SkillRoll) -> roll_pb2.Check:
+    roll.difficulty = 5
+    return roll_pb2.Check(d6_dungeons=d6_dungeons_pb2.D6DungeonsCheck(skill_roll=roll))
+
+
+def with_ones(policy: d6_dungeons_pb2.D6DungeonsCheck.OnesPolicy.ValueType) -> tuple[roll_pb2.RollResponse, int]:
+    """A roll of many dice, and how many ones it saved or gave."""
+    answer = ROLLER.roll(one_off(ones(d6_dungeons_pb2.D6DungeonsCheck.SkillRoll(skill=30, ones=policy))), TENANT)
+    outcome = answer.record.outcomes[0].d6_dungeons.skill_roll
+    return answer, outcome.ones_saved + outcome.ones_given
+
+
+def test_ones_that_are_spent_were_saved_or_given_in_the_cited_rolls() -> None:
+    saving, saved = with_ones(d6_dungeons_pb2.D6DungeonsCheck.ONES_POLICY_SAVE)
+    giving, given = with_ones(d6_dungeons_pb2.D6DungeonsCheck.ONES_POLICY_GIVE)
+    assert min(saved, given) > 0
+    shown = [saving.envelope, giving.envelope]
+    for spent, from_allies, field in (
+        (saved, given, ""),
+        (saved + 1, 0, "saved_ones_spent"),
+        (0, given + 1, "ones_from_allies"),
+    ):
+        roll = d6_dungeons_pb2.D6DungeonsCheck.SkillRoll(saved_ones_spent=spent, ones_from_allies=from_allies)
+        check = ones(roll)
+        check.cites.extend([saving.digest, giving.digest])
+        if not field:
+            assert ROLLER.roll(one_off(check, shown), TENANT).digest
+            continue
+        error = refused(one_off(check, shown))
+        assert (error.reason, error.field) == ("CITED_DIFFERS", f"checks[0].d6_dungeons.skill_roll.{field}")
 
 
 # The verifier

@@ -233,6 +233,20 @@ def draws(check: SkillRoll | TeamRoll) -> int:
     return sum([terms(roller).pool for roller in rollers])
 
 
+def not_borne_out(check: SkillRoll | TeamRoll, cited: Sequence[SkillOutcome | TeamOutcome]) -> str:
+    """Return the field that the cited outcomes do not bear out, or "".
+
+    Ones that were saved earlier, and those that allies gave, stand in the rolls that saved and gave as many. That none
+    of them is spent twice, no single roll can show.
+    """
+    if not isinstance(check, SkillRoll):
+        return ""
+    rolls = [each for each in cited if isinstance(each, SkillOutcome)]
+    if check.saved_ones_spent > sum([each.ones_saved for each in rolls]):
+        return "saved_ones_spent"
+    return "ones_from_allies" if check.ones_from_allies > sum([each.ones_given for each in rolls]) else ""
+
+
 def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[SkillValue, SkillOutcome]:
     # Rolling Dice: "you compare the highest number rolled to the difficulty".
     count, skilled, modifier = terms(check)

@@ -119,7 +119,9 @@ class D6DungeonsCheck(_message.Message):
         disadvantage: _builtins.int
         """Disadvantages, 0..99; they do not stack: -1 if there are any, or if unskilled. Unset is 0."""
         saved_ones_spent: _builtins.int
-        """Natural 1s saved earlier in the scene by the roller and spent here, 0..99, +1 each. Unset is 0."""
+        """Natural 1s saved earlier in the scene by the roller and spent here, 0..99, +1 each. Unset is 0. The rolls that saved
+        and gave them can be cited, see `Check.cites`.
+        """
         ones_from_allies: _builtins.int
         """Natural 1s given by allies, 0..99, +1 each. Unset is 0."""
         ones: Global___D6DungeonsCheck.OnesPolicy.ValueType
