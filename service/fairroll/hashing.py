@@ -86,7 +86,7 @@ def request_digest(session_id: bytes, request: bytes) -> bytes:
 
     Args:
         session_id: 32 bytes.
-        request: the request without session, chain and reveals, serialised
+        request: the request without session, chain, cited and reveals, serialised
             deterministically.
     """
     return tagged_hash(REQUEST_TAG, session_id, request)

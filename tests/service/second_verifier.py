@@ -271,7 +271,8 @@ def parsed(payload: bytes) -> roll_pb2.RollRecord:
     require(2, not has_unknown(record) and record.SerializeToString(deterministic=True) == payload)
     request = record.request
     require(2, record.HasField("session") and record.HasField("request"))
-    require(2, not request.HasField("session") and not request.chain and HEX.fullmatch(request.previous))
+    require(2, not request.HasField("session") and not request.chain and not request.cited)
+    require(2, HEX.fullmatch(request.previous))
     require(2, request.seq or request.previous == "0" * 64)
     answer = [bool(request.root), bool(request.continues), bool(request.answers)]
     require(2, not any(answer) or all(answer))

@@ -191,6 +191,9 @@ LIES = {
     "no session": Lie(lambda record: record.ClearField("session"), Step.PARSE, "RECORD_INVALID", "session"),
     "no request": Lie(lambda record: record.ClearField("request"), Step.PARSE, "RECORD_INVALID", "request"),
     "a session in the request": Lie(set_to("request.session.table", "x"), Step.PARSE, "RECORD_INVALID", "request"),
+    "cited receipts in the request": Lie(
+        lambda record: record.request.cited.append(envelope_pb2.Envelope()), Step.PARSE, "RECORD_INVALID", "request"
+    ),
     "a chain in the request": Lie(
         lambda record: record.request.chain.append(envelope_pb2.Envelope()), Step.PARSE, "RECORD_INVALID", "request"
     ),
