@@ -19,6 +19,9 @@ _COLUMN = re.compile(r" \(column [0-9]+\)$")
 _COMMAND = re.compile(r"[/!][a-z]+")
 _SAYING_MORE = ("COMPARES_TOTAL", "UNKNOWN_FUNCTION")
 """Refusals that name more than a token; who reads the text stands in their hint."""
+_MOST_WRITTEN = 300
+"""Characters that a hint has for texts: errors travel in headers, whose size others limit, and half a text is none."""
+_TOO_LONG = "let ParseNotation translate it"
 _ARGUMENTS = ("", "6", "=6", ">3", "h1")
 
 
@@ -149,11 +152,9 @@ def _written(readers: Sequence[Tree], dialect: Dialect) -> str:
         except CheckError as error:
             words = _COLUMN.sub("", error.message)
         said.setdefault(words, []).append(tree.dialect)
-    if len(said) == 1:
-        return next(iter(said))
-    return "; ".join(
-        [f"as {titles_of(of)} {'reads' if len(of) == 1 else 'read'} it, {words}" for words, of in said.items()]
-    )
+    parts = [f"as {titles_of(of)} {'reads' if len(of) == 1 else 'read'} it, {words}" for words, of in said.items()]
+    written = "; ".join(parts) if len(said) > 1 else next(iter(said))
+    return written if len(written) <= _MOST_WRITTEN else _TOO_LONG
 
 
 def _example(token: str, dialect: Dialect) -> str:

@@ -193,3 +193,12 @@ def test_what_a_warning_says_to_write_rolls_the_same(text: str, advised: str) ->
     assert re.search(rf"\bWrite (\w+ or )?{re.escape(spelling)}|Write {re.escape(spelling)}", warning.message)
     assert not parse(advised).warnings
     assert totals(advised, Dialect.STANDARD) == totals(text, Dialect.STANDARD)
+
+
+def test_a_long_text_is_not_shown_in_a_hint() -> None:
+    error = refused(f"1d6[{'x' * 99}]+" * 3 + "4d6e6", Dialect.FOUNDRY)
+    assert error is not None
+    assert (error.value, error.hint) == ("e", "let ParseNotation translate it")
+    several = refused("/roll 1d20" + " [[1d6]]" * 100, Dialect.ROLL20)
+    assert several is not None
+    assert len(several.hint) < 400
