@@ -1,6 +1,7 @@
 # The service in a container: two stages, so that nothing that builds or installs is in what runs.
 #   docker build -t fairroll .
-#   docker run --read-only -p 50051:50051 -p 8080:8080 -v /etc/fairroll:/etc/fairroll:ro fairroll
+#   docker run --read-only -p 50051:50051 -p 8080:8080 -v /etc/fairroll:/etc/fairroll:ro \
+#     -e FAIRROLL_ORIGIN=dice.example.com/v1 fairroll
 # Keys and API keys are mounted, never built in; see docs/deployment.md.
 
 # An exact version, but a tag can be moved: who builds for others pins the digest that they have looked at,

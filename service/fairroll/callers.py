@@ -128,8 +128,9 @@ def add_api_key(path: Path, tenant: str) -> str:
     """
     key = KEY_PREFIX + secrets.token_urlsafe(SECRET_BYTES)
     digest = sha256(key.encode()).hexdigest()
-    known = read_api_keys(path) if path.exists() else ()
-    _write(path, (*known, ApiKey(digest[:8], tenant, digest)))
+    with files.alone(path):
+        known = read_api_keys(path) if path.exists() else ()
+        _write(path, (*known, ApiKey(digest[:8], tenant, digest)))
     return key
 
 
@@ -139,11 +140,12 @@ def revoke_api_key(path: Path, key_id: str) -> None:
     Raises:
         KeyFileError: the file cannot be read or written, or API_KEY_ID_UNKNOWN.
     """
-    known = read_api_keys(path)
-    left = tuple(key for key in known if key.key_id != key_id)
-    if len(left) == len(known):
-        raise KeyFileError("API_KEY_ID_UNKNOWN", "the file has no key of this id", value=key_id)
-    _write(path, left)
+    with files.alone(path):
+        known = read_api_keys(path)
+        left = tuple(key for key in known if key.key_id != key_id)
+        if len(left) == len(known):
+            raise KeyFileError("API_KEY_ID_UNKNOWN", "the file has no key of this id", value=key_id)
+        _write(path, left)
 
 
 def read_api_keys(path: Path) -> tuple[ApiKey, ...]:

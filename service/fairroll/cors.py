@@ -43,7 +43,9 @@ class Cors(CORSMiddleware):
         answer = super().preflight_response(request_headers)
         if answer.status_code < 400:
             return answer
-        refused = plain_problem(TABLE[_REASON].http, _REASON, bytes(answer.body).decode())
+        allowed = self.is_allowed_origin(request_headers["origin"])
+        words = "pages do not send this method or these headers" if allowed else "pages of this origin may not call"
+        refused = plain_problem(TABLE[_REASON].http, _REASON, words)
         # What the browser would take from a good answer, so that it tells its user what is allowed.
         own = {"content-type", "content-length"}
         refused.headers.update({name: value for name, value in answer.headers.items() if name not in own})

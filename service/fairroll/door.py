@@ -18,6 +18,9 @@ M = TypeVar("M", bound=Message)
 MAX_BODY_BYTES = 1024 * 1024
 """The largest message that either door reads."""
 
+MAX_HEAD_BYTES = 64 * 1024
+"""Request line and headers on REST, give or take one read of the socket."""
+
 _LOG = logging.getLogger("fairroll.door")
 
 

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import grpc
-from google.protobuf.message import Message
+from google.protobuf.message import DecodeError, Message
 from grpc.aio import EOF
 
 from fairroll.door import decode, new_call_id, status_of
@@ -188,10 +188,18 @@ class GrpcDoor(grpc.GenericRpcHandler):
 
     async def _answer_item(self, body: bytes, tenant: str) -> StreamRollsResponse:
         answer, code = await answer_item(
-            lambda: decode(StreamRollsRequest, body), lambda request: self._roll(request, tenant)
+            lambda: decode(StreamRollsRequest, body), lambda request: self._roll(request, tenant), lambda: _called(body)
         )
         self._metrics.observe_item(DOOR, code.name)
         return answer
+
+
+def _called(body: bytes) -> str:
+    """Return what bytes that are no item call themselves, where that can be read."""
+    try:
+        return StreamRollsRequest.FromString(body).item_id
+    except DecodeError:
+        return ""
 
 
 def _known(use: Callable[[Q], Message]) -> Callable[[Q, str], Awaitable[Message]]:

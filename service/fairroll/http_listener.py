@@ -10,6 +10,7 @@ from typing import Any
 import uvicorn
 
 from fairroll.errors import SettingsError
+from fairroll.http_protocol import HttpProtocol
 from fairroll.settings import Address
 
 BACKLOG = 1024
@@ -31,6 +32,7 @@ class HttpListener(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 app,
+                http=HttpProtocol,
                 lifespan="off",
                 ws="none",
                 log_config=None,

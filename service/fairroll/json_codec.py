@@ -1,6 +1,7 @@
 """JSON to message and back: protobuf's own mapping, compiled from the descriptors and made strict.
 
-What it accepts, protobuf's mapping accepts, with the same meaning; it refuses what that mapping lets pass: `[]` for a
+What it accepts, protobuf's mapping accepts, with the same meaning, but for a body of nothing, which is the empty
+message; it refuses what that mapping lets pass: `[]` for a
 message, unknown and repeated keys, a field under both its names, unknown enum numbers, loose base64, `1e3` for an
 integer, NaN. What it prints is lowerCamelCase with zero values, 64-bit integers as strings.
 """
@@ -27,7 +28,7 @@ from fairroll.v1.errors_pb2 import LimitViolation, NotationViolation
 M = TypeVar("M", bound=Message)
 
 MAX_DEPTH = 64
-"""Levels of nesting in a body."""
+"""Levels of messages in a body."""
 
 DETAILS: tuple[type[Message], ...] = (ErrorInfo, BadRequest, LimitViolation, NotationViolation)
 """What stands in the details of a google.rpc.Status."""
@@ -39,6 +40,7 @@ Reader = Callable[[Any], Any]
 Setter = Callable[[Message, Any], None]
 Writer = Callable[[Any], Any]
 
+_BLANKS = " \t\r\n"
 _BRACKET = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,19})", re.ASCII)
 _INTEGER_RANGES = {
@@ -66,7 +68,9 @@ def loads(message_class: type[M], body: bytes | str) -> M:
 
 
 def parse(body: bytes | str) -> object:
-    """Parse JSON strictly: no repeated key, no NaN, at most MAX_DEPTH levels; numbers stay as they stood.
+    """Parse JSON strictly: no repeated key, no NaN; numbers stay as they stood.
+
+    Nesting is refused here where the parser gives up; what reads the fields refuses it beyond MAX_DEPTH.
 
     Raises:
         RequestError: JSON_UNREADABLE, JSON_KEY_REPEATED or JSON_TOO_DEEP.
@@ -76,7 +80,7 @@ def parse(body: bytes | str) -> object:
     except UnicodeDecodeError:
         raise RequestError("JSON_UNREADABLE", "the body is not UTF-8") from None
     try:
-        if not text or text.isspace():
+        if not text.strip(_BLANKS):
             return {}
         return json.loads(
             text, object_pairs_hook=_unique, parse_int=_Number, parse_float=_Number, parse_constant=_refuse_constant
@@ -135,10 +139,18 @@ def to_value(message: Message) -> Any:  # noqa: ANN401  any JSON value
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) < len(pairs):
-        names = [name for name, _ in pairs]
-        repeated = next(name for name in names if names.count(name) > 1)
-        raise RequestError("JSON_KEY_REPEATED", "a key stands twice in one object", field=_shown(repeated))
+        raise RequestError("JSON_KEY_REPEATED", "a key stands twice in one object", field=_shown(_repeated(pairs)))
     return members
+
+
+def _repeated(pairs: list[tuple[str, object]]) -> str:
+    """Return the first name that stood before; in one walk, since a body may hold a hundred thousand names."""
+    seen: set[str] = set()
+    for name, _ in pairs:
+        if name in seen:
+            break
+        seen.add(name)
+    return name
 
 
 def _too_deep(text: str) -> RequestError:

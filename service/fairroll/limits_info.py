@@ -27,6 +27,7 @@ _NAME = "Bytes of UTF-8 of "
 
 LIMITS: dict[str, tuple[int, str]] = {
     # One call.
+    "head_bytes": (door.MAX_HEAD_BYTES, "Bytes of the request line and headers on REST."),
     "message_bytes": (door.MAX_BODY_BYTES, "Bytes of a request, in protobuf or JSON."),
     "json_depth": (json_codec.MAX_DEPTH, "Levels of nesting of a JSON body."),
     "item_id_bytes": (stream_items.MAX_ITEM_ID_BYTES, f"{_NAME}the id of an item of a stream."),

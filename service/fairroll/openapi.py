@@ -102,6 +102,11 @@ def _operation(path: str, call: MethodDescriptor, builder: SchemaBuilder, exampl
     }
     if path == LINE:
         operation["summary"] = "Rolls a line of notation for people"
+        operation["description"] = (
+            "The body is notation, whatever its type says, and one roll outside every session. The answer is text: the "
+            "line for the table, its steps and the receipt's digest; with `accept: application/json`, what "
+            "/v1/rolls answers."
+        )
         text = {"schema": {"type": "string"}, "examples": {"notation": {"value": "4d6kh3"}}}
         operation["requestBody"] = {"required": True, "content": {"text/plain": text}}
     elif path == ODDS_PICTURE:
@@ -159,11 +164,12 @@ def _query(message: Descriptor) -> Iterable[dict[str, Any]]:
 def _answer(path: str, call: MethodDescriptor, builder: SchemaBuilder, examples: Examples) -> dict[str, Any]:
     if path == STREAM:
         item = builder.reference(call.output_type)
+        refusals = given_by("Roll") | json_codec.reasons_of(call.input_type) | {"BODY_TOO_LARGE"}
         words = (
             f"One JSON a line, each a {_name(item)}, in the order of the lines sent, and each sent as soon as it is "
-            "there. Begin to read before you have sent everything, or send all and then read: both work. A roll that "
-            "is refused has a `status` in the place of a `receipt`, whose first detail holds the reason: one of "
-            f"{', '.join(sorted(given_by('Roll') | json_codec.reasons_of(call.input_type)))}, or INTERNAL."
+            "there. Begin to read before you have sent everything, or send all and then read: both work, the second "
+            "up to 8 MiB of lines. A roll that is refused has a `status` in the place of a `receipt`, whose first "
+            f"detail holds the reason: one of {', '.join(sorted(refusals))}, or INTERNAL."
         )
         lines = _lines_of(item, words, {"a receipt and a status": examples.answered_lines})
         return {"description": words, "content": {LINES_TYPE: lines}}

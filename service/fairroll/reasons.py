@@ -113,6 +113,7 @@ GROUPS = (
             "BODY_UNREADABLE": "The bytes are not the protobuf message of this call.",
             "ENUM_UNKNOWN": "The enum has no such value. Send a name of the contract, or its number.",
             "FIELD_CONFLICT": "Two fields are set of which only one may be.",
+            "HTTP_INVALID": "The bytes are no HTTP/1.1 request.",
             "JSON_INVALID": "Signed or trusted JSON is not written in the strict form that is required of it.",
             "JSON_KEY_REPEATED": "A key stands twice in one object, or a field stands under both its spellings.",
             "JSON_TOO_DEEP": "The JSON is nested deeper than any message of the contract.",
@@ -281,8 +282,12 @@ GROUPS = (
         "The message is larger than the service reads. A message of more than four times the limit is cut off by the "
         "gRPC library, without details.",
         Code.RESOURCE_EXHAUSTED,
-        {"BODY_TOO_LARGE": "The message is larger than `message_bytes` of GetLimits."},
+        {
+            "BODY_TOO_LARGE": "The message is larger than `message_bytes` of GetLimits.",
+            "HEAD_TOO_LARGE": "Request line and headers are larger than `head_bytes` of GetLimits.",
+        },
         BODY_TOO_LARGE=413,
+        HEAD_TOO_LARGE=431,
     ),
     _group(
         "The state",

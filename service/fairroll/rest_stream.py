@@ -45,8 +45,8 @@ class _Lines:
                 *whole, rest = (rest + chunk).split(b"\n")
                 for line in whole:
                     await self._put(line)
-                if len(rest) > MAX_BODY_BYTES:
-                    break
+                # Of a line that is too large no more is kept than shows it.
+                rest = rest[: MAX_BODY_BYTES + 1]
             await self._put(rest)
         except ClientDisconnect:
             await self._end(gone=True)
@@ -121,7 +121,7 @@ class StreamedRolls(Response):
             reading.cancel()
 
     async def _answer(self, line: bytes) -> bytes:
-        answer, code = await answer_item(partial(_read, line), self._roll)
+        answer, code = await answer_item(partial(_read, line), self._roll, partial(_called, line))
         self._observe_item(code.name)
         return json_codec.dumps(answer) + b"\n"
 
@@ -130,3 +130,13 @@ def _read(line: bytes) -> StreamRollsRequest:
     if len(line) > MAX_BODY_BYTES:
         raise RequestError("BODY_TOO_LARGE", "the line is too large", limit="message_bytes", maximum=MAX_BODY_BYTES)
     return json_codec.loads(StreamRollsRequest, line)
+
+
+def _called(line: bytes) -> str:
+    """Return what a line that is no item calls itself, where that can be read."""
+    try:
+        value = json_codec.parse(line) if len(line) <= MAX_BODY_BYTES else None
+    except RequestError:
+        return ""
+    name = value.get("itemId", value.get("item_id")) if isinstance(value, dict) else None
+    return name if type(name) is str else ""  # a number is kept as a text of its own kind

@@ -256,8 +256,8 @@ class Roller:
             if request.seq:
                 raise RequestError("REQUIRED", "above seq 0 a session names its key", field="session.vrf_key_id")
             used.vrf_key_id = self.keys.current.vrf_key_id
+        refuse_one_off_table(used.table)
         session = read_session(used)
-        refuse_one_off_table(session.table)
         return session, self.keys.of_session(session.vrf_key_id)
 
     def _open_one_off(

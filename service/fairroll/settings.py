@@ -91,9 +91,21 @@ def parse_guard(value: object) -> GuardPlace:
     raise ValueError("write it as none, sqlite:PATH or postgresql://user@host/database")
 
 
+def parse_file(value: object) -> object:
+    """Read the path of a file.
+
+    Raises:
+        ValueError: it is empty, which would be the folder that the service runs in.
+    """
+    if value == "":
+        raise ValueError("name a file, or leave it unset")
+    return value
+
+
 # NoDecode: pydantic-settings would read a tuple as JSON.
 Listen = Annotated[Address, NoDecode, BeforeValidator(parse_address)]
 Place = Annotated[GuardPlace, NoDecode, BeforeValidator(parse_guard)]
+File = Annotated[Path, BeforeValidator(parse_file)]
 Seconds = Annotated[float, Field(ge=0, le=3600)]
 
 
@@ -124,7 +136,7 @@ class Settings(BaseSettings):
     rest_address: Listen = Address("127.0.0.1", 8080)
     admin_address: Listen = Address("127.0.0.1", 9090)
     keys: Path = Path("var/keys")
-    api_keys: Path | None = None
+    api_keys: File | None = None
     cors_origins: Annotated[tuple[str, ...], NoDecode, BeforeValidator(parse_origins)] = ()
     origin: Annotated[str, Field(min_length=1, max_length=200)] = "localhost/v1"
     guard: Place = GuardPlace()

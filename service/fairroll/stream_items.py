@@ -14,17 +14,33 @@ MAX_ITEM_ID_BYTES = 100
 
 
 async def answer_item(
-    read: Callable[[], StreamRollsRequest], roll: Callable[[RollRequest], Awaitable[RollResponse]]
+    read: Callable[[], StreamRollsRequest],
+    roll: Callable[[RollRequest], Awaitable[RollResponse]],
+    called: Callable[[], str],
 ) -> tuple[StreamRollsResponse, Code]:
-    """Read an item, roll it, and return the answer with its code; whatever fails becomes the item's status."""
-    item_id = ""
+    """Read an item, roll it, and return the answer with its code; whatever fails becomes the item's status.
+
+    Args:
+        read: gives the item, or raises.
+        roll: the use case.
+        called: asked where `read` raises: the item's id where that can be read all the same, or nothing.
+    """
+    item_id = None
     try:
         item = read()
         item_id = _item_id(item)
         return StreamRollsResponse(item_id=item_id, receipt=await _roll(item, roll)), Code.OK
     except Exception as error:  # noqa: BLE001  the last boundary: no text of an exception reaches a caller
         status = status_of(error, new_call_id())
-        return StreamRollsResponse(item_id=item_id, status=status), Code(status.code)
+        name = _if_it_fits(called()) if item_id is None else item_id
+        return StreamRollsResponse(item_id=name, status=status), Code(status.code)
+
+
+def _if_it_fits(name: str) -> str:
+    try:
+        return name if len(name.encode()) <= MAX_ITEM_ID_BYTES else ""
+    except UnicodeEncodeError:
+        return ""
 
 
 def _item_id(item: StreamRollsRequest) -> str:

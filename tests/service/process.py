@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -45,6 +46,13 @@ class ServiceProcess:
     root_key: str
     keys: Path
     log: Path
+
+    def rss_bytes(self) -> int:
+        """Return the memory of the process that is really there."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        found = re.search(r"^VmRSS:\s+(\d+) kB$", status, re.MULTILINE)
+        assert found
+        return int(found[1]) * 1024
 
     def __enter__(self) -> Self:
         return self

@@ -63,13 +63,6 @@ def roll_request(checks: int = 1, text: str = "4d6kh3") -> RollRequest:
     return RollRequest(checks=[Check(notation=NotationCheck(text=text))] * checks)
 
 
-def rss_bytes(service: ServiceProcess) -> int:
-    """Return the memory of the process that is really there."""
-    found = re.search(r"^VmRSS:\s+(\d+) kB$", Path(f"/proc/{service.process.pid}/status").read_text(), re.MULTILINE)
-    assert found is not None
-    return int(found[1]) * 1024
-
-
 def counted(service: ServiceProcess, name: str) -> int:
     """Return the sum of all series whose line begins so."""
     with urllib.request.urlopen(f"{service.admin}/metrics", timeout=10) as answer:  # noqa: S310  our own http address
@@ -176,11 +169,11 @@ def give_up(service: ServiceProcess, calls: int) -> None:
 
 def test_memory_stays_flat_under_cancelled_calls(running: ServiceProcess) -> None:
     give_up(running, CANCELLED // 5)
-    warm = rss_bytes(running)
+    warm = running.rss_bytes()
     give_up(running, CANCELLED)
     with running.stub() as stub:
         stub.Roll(roll_request(), timeout=30)
-    grown = rss_bytes(running) - warm
+    grown = running.rss_bytes() - warm
     # They reached the service as calls, and it saw that they were given up.
     assert counted(running, 'fairroll_calls_total{code="CANCELLED"') > CANCELLED / 100
     # Many calls at one moment leave the allocator with more or less room; a call by itself leaves nothing behind.
@@ -196,9 +189,9 @@ def test_memory_stays_flat_under_refused_calls(running: ServiceProcess) -> None:
                 assert {call.code() for call in under_way} == {grpc.StatusCode.INVALID_ARGUMENT}
 
     refused(CANCELLED // 5)
-    warm = rss_bytes(running)
+    warm = running.rss_bytes()
     refused(CANCELLED)
-    assert rss_bytes(running) - warm < 8 * MIB
+    assert running.rss_bytes() - warm < 8 * MIB
 
 
 def test_clients_that_never_read_stop_nobody(running: ServiceProcess) -> None:
@@ -213,7 +206,7 @@ def test_clients_that_never_read_stop_nobody(running: ServiceProcess) -> None:
         return counted(running, "fairroll_stream_items_total")
 
     with running.channel() as channel, running.stub() as stub:
-        before = rss_bytes(running)
+        before = running.rss_bytes()
         deaf: list[Any] = [
             channel.stream_stream("/fairroll.v1.RollService/StreamRolls", _written)(items()) for _ in range(10)
         ]
@@ -231,7 +224,7 @@ def test_clients_that_never_read_stop_nobody(running: ServiceProcess) -> None:
                 stub.Roll(roll_request(), timeout=10)
                 waited.append(time.monotonic() - started)
             assert sorted(waited)[25] < 0.5
-            grown = rss_bytes(running) - before
+            grown = running.rss_bytes() - before
             assert grown < 100 * MIB, f"{grown / MIB:.1f} MiB more under clients that do not read"
         finally:
             over.set()

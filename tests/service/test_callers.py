@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,18 @@ def test_a_missing_file_is_refused(file: Path) -> None:
     with pytest.raises(KeyFileError) as caught:
         Callers(file)
     assert caught.value.reason == "FILE_NOT_READ"
+
+
+def test_keys_added_and_revoked_at_one_moment_are_all_kept_and_all_gone(file: Path) -> None:
+    add_api_key(file, "first")
+    (first,) = read_api_keys(file)
+    with ProcessPoolExecutor(4) as pool:
+        added = [pool.submit(add_api_key, file, f"tenant-{number}") for number in range(20)]
+        revoked = pool.submit(revoke_api_key, file, first.key_id)
+        keys = [each.result() for each in added]
+        revoked.result()
+    assert sorted(key.tenant for key in read_api_keys(file)) == sorted(f"tenant-{number}" for number in range(20))
+    assert [Callers(file).tenant_of(key) for key in keys] == [f"tenant-{number}" for number in range(20)]
 
 
 def test_an_unknown_id_cannot_be_revoked(file: Path) -> None:

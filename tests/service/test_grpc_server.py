@@ -332,7 +332,7 @@ def test_a_stream_answers_in_order_and_outlives_bad_items() -> None:
         ("", "BODY_UNREADABLE", []),
         ("4", "REQUIRED", ["request"]),
         ("5", "INTERNAL", []),
-        ("", "UNKNOWN_FIELD", ["999"]),
+        ("6", "UNKNOWN_FIELD", ["999"]),
         ("", "OUT_OF_RANGE", ["item_id"]),
         ("8", "d", []),
     ]

@@ -118,3 +118,21 @@ def test_deep_nesting_is_told_with_its_depth() -> None:
     with pytest.raises(RequestError) as caught:
         json_codec.loads(roll_pb2.RollRequest, '{"requestId":"[[[","x":' + "[" * 100_000)
     assert (caught.value.limit, caught.value.maximum, caught.value.value) == ("json_depth", 64, "100001")
+
+
+@pytest.mark.timeout(20)
+def test_a_repeated_key_after_a_hundred_thousand_others_is_found_in_one_walk() -> None:
+    names = [f"{number:05d}" for number in range(100_000)]
+    body = "{" + ",".join(f'"{name}":0' for name in [*names, "50000"]) + "}"
+    with pytest.raises(RequestError) as refused:
+        json_codec.parse(body)
+    assert (refused.value.reason, refused.value.field) == ("JSON_KEY_REPEATED", "50000")
+
+
+@pytest.mark.parametrize("body", ["", " \t\r\n", "\u00a0", "\x0b"])
+def test_only_white_space_of_json_is_a_body_of_nothing(body: str) -> None:
+    if body.strip(" \t\r\n"):
+        with pytest.raises(RequestError):
+            json_codec.loads(roll_pb2.RollRequest, body)
+    else:
+        assert json_codec.loads(roll_pb2.RollRequest, body) == roll_pb2.RollRequest()

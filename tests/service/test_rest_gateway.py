@@ -1,5 +1,6 @@
 """What only REST has: routes, problems from every source, the line for people."""
 
+import contextlib
 import gzip
 import json
 import socket
@@ -204,6 +205,44 @@ def test_each_get_answer_has_a_tag_by_which_it_is_not_sent_again(client: httpx.C
 def test_a_tag_is_compared_as_http_says(client: httpx.Client, shape: str, status: int) -> None:
     tag = client.get("/v1/limits").headers["etag"]
     assert client.get("/v1/limits", headers={"if-none-match": shape.format(tag)}).status_code == status
+
+
+def raw(service: ServiceProcess, *sent: bytes) -> tuple[bytes, dict[str, Any]]:
+    """Send bytes over a connection of their own; return the status line of the answer, and its problem."""
+    host, port = service.rest.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        with contextlib.suppress(ConnectionError):  # it may have been refused before all is sent
+            for data in sent:
+                connection.sendall(data)
+        answer = b""
+        while b"\r\n\r\n" not in answer or not answer.endswith(b"}"):
+            answer += connection.recv(65536)
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert b"content-type: application/problem+json" in head
+    return head.split(b"\r\n")[0], json.loads(body)
+
+
+@pytest.mark.parametrize("sent", [b"GARBAGE\r\n\r\n", b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: -1\r\n\r\n"])
+def test_what_is_no_http_is_a_problem(service: ServiceProcess, sent: bytes) -> None:
+    status, problem = raw(service, sent)
+    assert (status, problem["reason"], problem["status"]) == (b"HTTP/1.1 400 Bad Request", "HTTP_INVALID", 400)
+
+
+def test_a_head_without_an_end_is_refused_before_it_fills_the_memory(service: ServiceProcess) -> None:
+    before = service.rss_bytes()
+    status, problem = raw(service, b"GET /v1/keys HTTP/1.1\r\nx: ", *[b"a" * 1_000_000] * 48)
+    assert status == b"HTTP/1.1 431 Request Header Fields Too Large"
+    assert (problem["reason"], problem["status"], problem["limit"], problem["maximum"]) == (
+        "HEAD_TOO_LARGE",
+        431,
+        "head_bytes",
+        2**16,
+    )
+    assert service.rss_bytes() - before < 16 * 2**20
+
+
+def test_headers_of_half_the_bound_are_read(client: httpx.Client) -> None:
+    assert client.get("/v1/limits", headers={"x-long": "a" * 32_000}).status_code == 200
 
 
 def test_a_client_that_goes_away_harms_nobody(client: httpx.Client, service: ServiceProcess) -> None:

@@ -50,6 +50,21 @@ def test_a_line_that_is_too_large_is_refused_by_its_limit(service: ServiceProces
     assert answers[1]["status"]["details"][0]["reason"] == "BODY_TOO_LARGE"
 
 
+def test_a_line_far_too_large_in_many_chunks_does_not_end_the_stream(service: ServiceProcess) -> None:
+    chunks = [item("first"), *[b"x" * 100_000] * 40, b"\n", item("after")]
+    answers = stream(service, iter(chunks))
+    assert [answer["itemId"] for answer in answers] == ["first", "", "after"]
+    assert answers[1]["status"]["details"][0]["reason"] == "BODY_TOO_LARGE"
+
+
+def test_a_refused_line_keeps_its_id_where_that_can_be_read(service: ServiceProcess) -> None:
+    lines = [b'{"itemId":"typo","reqest":{}}', b'{"item_id":"snake","request":1}', b'{"itemId":5}', b"[1]"]
+    lines += [json.dumps({"itemId": "i" * 101, "reqest": {}}).encode(), b'{"itemId":"\\ud800","reqest":{}}']
+    answers = stream(service, b"\n".join(lines))
+    assert [answer["itemId"] for answer in answers] == ["typo", "snake", "", "", "", ""]
+    assert all(answer["status"]["code"] == 3 for answer in answers)
+
+
 def test_an_answer_comes_before_the_next_line_is_sent(service: ServiceProcess) -> None:
     opened = connection(service)
     opened.putrequest("POST", "/v1/rolls:stream")

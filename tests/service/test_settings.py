@@ -122,3 +122,9 @@ def test_what_is_no_origin_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FAIRROLL_CORS_ORIGINS", "https://table.example/path")
     with pytest.raises(SettingsError, match="FAIRROLL_CORS_ORIGINS"):
         load_settings()
+
+
+def test_an_empty_name_of_the_file_of_api_keys_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FAIRROLL_API_KEYS", "")
+    with pytest.raises(SettingsError, match=r"FAIRROLL_API_KEYS: .*name a file, or leave it unset"):
+        load_settings()
