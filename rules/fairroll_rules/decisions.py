@@ -113,8 +113,9 @@ def require_option(question: Question, option: str, *, given: bool, field: str =
         AnswerError: OPTION_UNKNOWN, a person gave it.
         ValueError: a policy picked it, which is the rule's fault.
     """
-    if any(option == known.id for known in question.options):
-        return
+    for known in question.options:
+        if known.id == option:
+            return
     if not given:
         raise ValueError(f"the policy {question.policy} of {question.kind} picks {option}, not an option")
     raise AnswerError(

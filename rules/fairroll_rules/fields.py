@@ -26,7 +26,8 @@ class Range:
 
     def require(self, field: str, value: int) -> None:
         """Refuse an integer outside: OUT_OF_RANGE."""
-        require_range(field, value, self.minimum, self.maximum)
+        if not self.minimum <= value <= self.maximum:  # asked here too: every number of every check is
+            require_range(field, value, self.minimum, self.maximum)
 
 
 @dataclass(frozen=True, slots=True)

@@ -422,16 +422,17 @@ def _one_reader(field: FieldDescriptor, kind: type) -> Reader:
 def _message_writer(descriptor: Descriptor, kind: type) -> Writer:
     members = members_of(kind)
     names = tuple(member.name for member in members if len(member.kinds) == 1)
-    putters = [(member.name, _putter(descriptor, member)) for member in members if len(member.kinds) == 1]
-    changing = [(name, put) for name, put in putters if put is not _same]
+    putters = [_putter(descriptor, member) for member in members if len(member.kinds) == 1]
+    puts = [None if put is _same else put for put in putters]
     unions = [(member.name, _oneof_putter(descriptor, member)) for member in members if len(member.kinds) > 1]
     values_of = _getter_of(names)
 
     def write(value: object) -> dict[str, Any]:
         # None stays: for a constructor it is an absent field.
-        written = dict(zip(names, values_of(value), strict=True))
-        for name, put in changing:
-            written[name] = put(written[name])
+        written = {
+            name: content if put is None else put(content)
+            for name, content, put in zip(names, values_of(value), puts, strict=True)
+        }
         for name, arm_of in unions:
             if (chosen := getattr(value, name)) is not None:
                 arm, put = arm_of[type(chosen)]

@@ -1003,8 +1003,9 @@ def _throw_steps(throw: Throw, roller: _Roller, who: str = "") -> list[str]:
     rolled = _rolled(throw)
     extra = f", {abs(throw.net)} extra {'die' if abs(throw.net) == 1 else 'dice'}" if throw.net else ""
     steps = [*_net_steps(roller), f"Roll 3d6{_level(throw.net)}{extra}: {_faces(rolled)}"]
-    standing = [die for die in rolled if Fate.DROPPED not in die.fates]
+    standing: Sequence[Die] = rolled
     if throw.net:
+        standing = [die for die in rolled if Fate.DROPPED not in die.fates]
         which = f"{'least favourite' if throw.net > 0 else 'favourite'}{'s' if abs(throw.net) > 1 else ''}"
         gone = _faces(_with(throw, Fate.DROPPED))
         steps.append(f"{_modifier(throw.net)}: remove the {which}, {gone}; {_faces(standing)} remain")

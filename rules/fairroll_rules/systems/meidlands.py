@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Annotated, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Decisions, Option, Question, Who
@@ -534,6 +534,8 @@ def _pick(
     policy: PickPolicy,
 ) -> tuple[tuple[int, int], None]:
     """After a fierce strike, "the player picks which two critical dice to use"."""
+    if len(critical) == CRITICAL_DICE:
+        return (max(critical), min(critical)), None
     choices = {f"PICK_{high}_{low}": (high, low) for high, low in pairs(critical)}
     best = best_pair(critical, notation(damage))
     if len(choices) == 1:
@@ -640,8 +642,8 @@ def notation(text: str) -> CriticalNotation:
 
 
 def is_double(critical: Sequence[int]) -> bool:
-    """Return whether sorted critical dice hold a double; of three dice, whether two can be picked that are one."""
-    return any(one == other for one, other in pairwise(critical))
+    """Return whether critical dice hold a double; of three dice, whether two can be picked that are one."""
+    return len(set(critical)) < len(critical)
 
 
 def is_hard(critical: Sequence[int]) -> bool:
@@ -832,6 +834,8 @@ def _strike_at(names: tuple[str, str], outcome: OpposedOutcome, draws: Sequence[
     Once both sides have rolled, the attacker rerolls a 6 for nothing but a hard critical, and nobody rolls a new die
     but for a fierce strike.
     """
+    if outcome.damage is None or not (outcome.attacker.hard_critical or outcome.fierce_strike):
+        return len(draws)
     to_roll = sum(side.dice_rolled + CRITICAL_DICE for side in (outcome.attacker, outcome.defender))
     for index, draw in enumerate(draws):
         if draw.of is None and not to_roll:
