@@ -8,7 +8,7 @@ from math import exp, log
 from fairroll.odds.chances import Work
 from fairroll.odds.choosing import Counted
 from fairroll.odds.growth import CUT, Again, Burst, UnsayableError, steps_again
-from fairroll.odds.pools import Pool
+from fairroll.odds.pools import GROWING, Pool
 from fairroll_rules.limits import MAX_AGAIN, MAX_DRAWS
 from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.tree import (
@@ -77,8 +77,9 @@ def _dice(node: Dice, levels: list[tuple[Modifier, ...]], analysis: Analysis, ti
         return known.low
 
     count = int(analysis.ranges[id(node.count)].high)
-    pool = Pool(Work(), levels, fixed, Counted.TOTAL)
-    if not pool.grows:
+    growing = [[each for each in level if isinstance(each, GROWING)] for level in levels]
+    pool = Pool(Work(), growing, fixed, Counted.TOTAL)
+    if not any(growing):
         yield float(times * count), 0.0
         return
     faces = node.sides.faces if isinstance(node.sides, Faces) else range(1, int(fixed(node.sides)) + 1)

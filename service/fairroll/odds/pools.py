@@ -32,7 +32,8 @@ STEPS = 240
 MOST_POOLED = 400
 """Values that one die of a pool of icepool's may have: it calls itself once for each."""
 
-_GROWING = (Explode, Reroll, Unique, Clamp, Among)
+GROWING = (Explode, Reroll, Unique, Clamp, Among)
+"""What is done to dice one by one, before any is chosen."""
 
 Values = tuple[Exact, ...]
 """Values of several dice that may be kept or dropped, lowest first."""
@@ -53,20 +54,15 @@ class Pool:
         self._growing: list[list[Modifier]] = []
         self.choosing = Choosing()
         for level in levels:
-            growing: list[Modifier] = [each for each in level if isinstance(each, _GROWING)]
+            growing: list[Modifier] = [each for each in level if isinstance(each, GROWING)]
             if growing and self.choosing.chooses:
                 raise UnsayableError
             if any(isinstance(each, Among) for each in growing) and len(growing) > 1:
                 raise UnsayableError
             self._growing.append(growing)
             for each in level:
-                if not isinstance(each, _GROWING) and not self.choosing.add(each, fixed):
+                if not isinstance(each, GROWING) and not self.choosing.add(each, fixed):
                     raise UnsayableError
-
-    @property
-    def grows(self) -> bool:
-        """Whether a die may be rolled again, or clamped."""
-        return any(self._growing)
 
     def of(self, faces: Sequence[int], count: int) -> Chances:
         """Return the chances of so many dice with these faces.

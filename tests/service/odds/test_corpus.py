@@ -45,6 +45,8 @@ MORE: dict[Dialect, list[str]] = {
         "20d10>=8f1",
         "3d6!>2",
         "10d10kh(1d4)",
+        "100d6kh(1d4)",
+        "60d6!kh3",
     ],
     Dialect.ROLL20: [
         "{4d6r<2}kh3 + [[1d4]] + 3",
