@@ -80,9 +80,18 @@ class Pool:
         if not self.choosing.ranks:
             return times(self._work, Growth(self._work, faces, steps, self._score(faces)).chances(), count)
         worth = self._worth(faces, steps)
-        if any(isinstance(step, Burst) and not step.compound for step in steps):
+        if self.bursts(faces):
             return self._of_bursts(faces, steps, count, worth)
         return chosen(self._work, self.die(faces, steps), count, self.choosing.places(count), worth)
+
+    def bursts(self, faces: Sequence[int]) -> bool:
+        """Tell whether a die may become several."""
+        return any(isinstance(step, Burst) and not step.compound for step in self.steps(faces))
+
+    def some(self, faces: Sequence[int], some: Some) -> Chances:
+        """Return some of the values of one die, with all that it becomes."""
+        steps = self.steps(faces)
+        return Growth(self._work, faces, steps, lambda _natural, value: some.of((value,)), some.joined).chances()
 
     def die(self, faces: Sequence[int], steps: Sequence[Step]) -> Chances:
         """Return the value of one die before any is chosen."""
@@ -194,7 +203,7 @@ class Pool:
             raise UnsayableError
         some = Some(choice.highest, choice.count)
         if choice.keep:
-            one = Growth(self._work, faces, steps, lambda _natural, value: some.of((value,)), some.joined).chances()
+            one = self.some(faces, some)
             found = certain(cast("Exact", ()))
             for _ in range(count):
                 found = combined(self._work, found, one, some.joined)

@@ -32,6 +32,9 @@ from fairroll_rules.systems import notation, system_of, systems
 MOST_LOST = Fraction(1, 10**12)
 """What cut chains may lose in all."""
 
+PATH = 3
+"""The price of a path of notation: it takes as long as so many of a rule system."""
+
 LABEL = "label:"
 """Before the name of a label."""
 
@@ -120,27 +123,30 @@ def _odds_of(check: Any, work: Work) -> rules_odds.Odds[Any]:  # noqa: ANN401  e
         found: rules_odds.Odds[Any] | None = import_module(twin).odds(check)
         if found is not None:
             return found
-    return _walked(work, systems()[name].resolve, check)
+    return _walked(work, 1, systems()[name].resolve, check)
 
 
-def _walked(work: Work, function: Callable[..., Any], *arguments: object) -> rules_odds.Odds[Any]:
-    found = _paid(work, rules_odds.CUT, function, *arguments)
+def _walked(work: Work, price: int, function: Callable[..., Any], *arguments: object) -> rules_odds.Odds[Any]:
+    """Return the odds of a function of the rules, each path of which has a price."""
+    found = _paid(work, price, rules_odds.CUT, function, *arguments)
     if found.lost >= MOST_LOST:
         # Chains of faces that explode often: follow each to the cap of the rules, whose end is no cut.
-        found = _paid(work, Fraction(1, MAX_SIDES**MAX_AGAIN), function, *arguments)
+        found = _paid(work, price, Fraction(1, MAX_SIDES**MAX_AGAIN), function, *arguments)
     return found
 
 
-def _paid(work: Work, cut: Fraction, function: Callable[..., Any], *arguments: object) -> rules_odds.Odds[Any]:
+def _paid(
+    work: Work, price: int, cut: Fraction, function: Callable[..., Any], *arguments: object
+) -> rules_odds.Odds[Any]:
     """Return the odds of a function of the rules, for what is left of the work on the check."""
     try:
-        found = rules_odds.distribution(function, *arguments, cut=cut, budget=int(work.left))
+        found = rules_odds.distribution(function, *arguments, cut=cut, budget=int(work.left / price))
     except LimitReached as reached:
         if reached.limit != "odds_work":
             raise
         work.left = 0
         raise too_much() from None
-    work.spend(found.work)
+    work.spend(found.work * price)
     return found
 
 
@@ -214,9 +220,9 @@ class _NotationOdds:
         self._runs_out = may_run_out(self.program.tree, self._variables)
         self._round = ROUND[check.rounding or reading_of(check.dialect).rounding]
         runner, labels = self.program.runner, self.program.labels
-        self._values = _Once(lambda: _walked(self._work, run_part, runner))
-        self._labels = _Once(lambda: _walked(self._work, label_totals, runner, labels))
-        self._marks = _Once(lambda: _walked(self._work, marks, runner))
+        self._values = _Once(lambda: _walked(self._work, PATH, run_part, runner))
+        self._labels = _Once(lambda: _walked(self._work, PATH, label_totals, runner, labels))
+        self._marks = _Once(lambda: _walked(self._work, PATH, marks, runner))
 
     def exact(self, find: Callable[..., Chances], *arguments: object, **named: object) -> Chances:
         """Return what is found, unless a roll may end for its number of draws: that depends on all its dice."""

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from typing import cast
 
 import icepool
 
 from fairroll.odds.chances import MAX_VALUES, Chances, Work, added, certain, combined, extreme, mixed, too_much
 from fairroll.odds.choosing import Choosing, Counted, Ranked, Worth
-from fairroll.odds.growth import Burst, UnsayableError
-from fairroll.odds.pools import STEPS, Pool, summed
+from fairroll.odds.growth import UnsayableError
+from fairroll.odds.pools import STEPS, Pool, Some, summed
 from fairroll_rules.notation.bounds import Analysis
 from fairroll_rules.notation.exact import CALL, COMPARE, OPERATE, power
 from fairroll_rules.notation.inlines import has_inline, inlines_of
@@ -57,6 +58,9 @@ from fairroll_rules.notation.tree import (
     children,
     has_dice,
 )
+
+_Kind = tuple[Pool, Sequence[int], int]
+"""Dice of one kind: their modifiers, their faces and how many they are."""
 
 _KNOWN: dict[type, str] = {
     Number: "value",
@@ -336,7 +340,10 @@ class TreeOdds:
             raise UnsayableError
         if choosing.counting or choosing.sieves:
             raise UnsayableError
-        shift, dice = self._terms(node.node)
+        shift, pools = self._terms(node.node)
+        if any(pool.bursts(faces) for pool, faces, _ in pools):
+            return self._picked_of_bursts(pools, choosing).map(lambda value: value + shift)
+        dice = [die for pool, faces, count in pools for die in [pool.die(faces, pool.steps(faces))] * count]
         places = choosing.places(len(dice))
         kinds: dict[int, int] = {}
         for die in dice:
@@ -352,20 +359,33 @@ class TreeOdds:
         pool = icepool.Pool([icepool.Die(dict(die.weights)) for die in dice])
         return summed(pool, dice, places, choosing.worth(Counted.TOTAL)).map(lambda value: value + shift)
 
-    def _terms(self, node: Node) -> tuple[Exact, list[Chances]]:
-        """Return the constants of a sum, and each of its dice."""
+    def _picked_of_bursts(self, pools: Sequence[_Kind], choosing: Choosing) -> Chances:
+        """Return the highest or the lowest of dice that explode into more: of all so far only those are remembered."""
+        (choice, *more) = choosing.ranks
+        if more or not isinstance(choice, Ranked) or not choice.keep:
+            raise UnsayableError
+        some = Some(choice.highest, choice.count)
+        found = certain(cast("Exact", ()))
+        for pool, faces, count in pools:
+            one = pool.some(faces, some)
+            for _ in range(count):
+                found = combined(self._work, found, one, some.joined)
+        return found.map(lambda values: sum(cast("Sequence[Exact]", values)))
+
+    def _terms(self, node: Node) -> tuple[Exact, list[_Kind]]:
+        """Return the constants of a sum, and its pools."""
         match node:
             case Labelled(inner):
                 return self._terms(inner)
             case Chain(operands, operators) if set(operators) == {"+"}:
                 terms = [self._terms(each) for each in operands]
-                return sum([shift for shift, _ in terms]), [die for _, dice in terms for die in dice]
+                return sum([shift for shift, _ in terms]), [pool for _, pools in terms for pool in pools]
             case Dice() | Modified():
-                return 0, self._dice_of(node)
+                return 0, [self._kind(node)]
             case _:
                 return self._fixed(node), []
 
-    def _dice_of(self, node: Dice | Modified) -> list[Chances]:
+    def _kind(self, node: Dice | Modified) -> _Kind:
         source: Node = node
         levels: list[tuple[Modifier, ...]] = []
         while isinstance(source, Modified):
@@ -375,10 +395,9 @@ class TreeOdds:
             raise UnsayableError
         pool = Pool(self._work, levels, self._fixed, Counted.TOTAL)
         faces = source.sides.faces if isinstance(source.sides, Faces) else range(1, int(self._fixed(source.sides)) + 1)
-        steps = pool.steps(faces)
-        if pool.choosing.chooses or any(isinstance(step, Burst) and not step.compound for step in steps):
+        if pool.choosing.chooses:
             raise UnsayableError
-        return [pool.die(faces, steps)] * int(self._fixed(source.count))
+        return pool, faces, int(self._fixed(source.count))
 
     # Groups
 

@@ -207,6 +207,10 @@ SIMULATED: list[tuple[str, Any]] = [
     ("unlike dice of some faces", {"notation": {"text": "6d6u>2", "dialect": "DIALECT_RPG_DICE_ROLLER"}}),
     ("unlike dice with a least value", {"notation": {"text": "4d6min2u", "dialect": "DIALECT_RPG_DICE_ROLLER"}}),
     ("dice of two pools together", {"notation": {"text": "{4d6+3d8+2}kh4", "dialect": "DIALECT_ROLL20"}}),
+    (
+        "dice of two pools together, of which some explode",
+        {"notation": {"text": "{3d6!+2d8}kh3", "dialect": "DIALECT_ROLL20"}},
+    ),
     ("as many as an inline roll says", {"notation": {"text": "6d6kh([[1d4]])+[[1d6]]", "dialect": "DIALECT_ROLL20"}}),
     ("values that dice share", {"notation": {"text": "10d8mt3", "dialect": "DIALECT_ROLL20"}}),
     ("dice that count for what they are", {"notation": {"text": "8d6even", "dialect": "DIALECT_FOUNDRY"}}),
