@@ -32,14 +32,14 @@ _LEANS = (0.1, 0.25, 0.5, 0.75, 0.9, 0.97)
 """Where Chernoff's bound is tried, between no lean and the most that the dice allow."""
 
 
-def may_run_out(tree: Tree, variables: Mapping[str, Bound]) -> bool:
-    """Tell whether more than MAX_DRAWS draws come more often than chains of explosions are cut.
+def may_run_out(tree: Tree, variables: Mapping[str, Bound], draws: int) -> bool:
+    """Tell whether more than MAX_DRAWS draws come more often than chains of explosions are cut; `draws` come at least.
 
     H. Chernoff's bound (1952) on the sum of geometric numbers of draws: where it is not small, they are taken to come.
     """
-    analysis = Analysis(tree, variables)
-    if analysis.bounds.draws * (MAX_AGAIN + 1) <= MAX_DRAWS:
+    if draws * (MAX_AGAIN + 1) <= MAX_DRAWS:
         return False
+    analysis = Analysis(tree, variables)
     try:
         pools = list(_pools(tree.root, analysis, 1))
     except UnsayableError:

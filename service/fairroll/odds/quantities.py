@@ -15,7 +15,7 @@ from fairroll.odds.choosing import Counted
 from fairroll.odds.draws import may_run_out
 from fairroll.odds.growth import UnsayableError
 from fairroll.odds.labels import label_chances, label_totals, marked, marks
-from fairroll.odds.tree import TreeOdds, body_chances
+from fairroll.odds.tree import TreeOdds, total_of
 from fairroll_rules import odds as rules_odds
 from fairroll_rules.errors import LimitReached
 from fairroll_rules.limits import MAX_AGAIN, MAX_DRAWS, MAX_SIDES
@@ -217,7 +217,7 @@ class _NotationOdds:
         self._variables = {variable.name: variable.choice or variable.value for variable in check.variables}
         self._work = Work()
         self._tree = TreeOdds(self.program.tree, self._variables, self._work)
-        self._runs_out = may_run_out(self.program.tree, self._variables)
+        self._runs_out = may_run_out(self.program.tree, self._variables, self.program.bounds.draws)
         self._round = ROUND[check.rounding or reading_of(check.dialect).rounding]
         runner, labels = self.program.runner, self.program.labels
         self._values = _Once(lambda: _walked(self._work, PATH, run_part, runner))
@@ -235,7 +235,7 @@ class _NotationOdds:
     def total(self) -> Chances:
         """Return the rounded total."""
         try:
-            return self._rounded(body_chances(self.program.tree, self._variables, self._work))
+            return self._rounded(total_of(self._tree, self.body))
         except UnsayableError:
             return self._rounded(self._values.of(lambda value: value[0]))
 

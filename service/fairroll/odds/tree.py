@@ -127,33 +127,6 @@ def _known(part: object) -> bool:
     return new is not None and not any(getattr(part, name) for name in new)
 
 
-def body_chances(
-    tree: Tree, variables: Mapping[str, Bound], work: Work, inlined: Mapping[int, Exact] | None = None
-) -> Chances:
-    """Return the chances of the total of a tree, or of one result where it repeats.
-
-    An inline roll on which something hangs that is not simply computed, such as how many dice are kept, takes each of
-    its values in turn; `inlined` are those that did. Raises as `TreeOdds.of`.
-    """
-    odds = TreeOdds(tree, variables, work, inlined)
-    known = inlined or {}
-    root = tree.root
-    try:
-        return odds.of(root.body if isinstance(root, Repeat) else root)
-    except UnsayableError:
-        free = [each for each in inlines_of(root) if id(each) not in known]
-        if not free:
-            raise
-    first = odds.of(free[0].node)
-    work.spend(len(first.weights))
-    parts = [
-        (weight, body_chances(tree, variables, work, {**known, id(free[0]): value}))
-        for value, weight in first.weights.items()
-    ]
-    found = mixed(parts, first.total)
-    return Chances(found.weights, found.total, found.ended + first.ended)
-
-
 class TreeOdds:
     """Finds the chances of the nodes of one tree."""
 
@@ -161,7 +134,7 @@ class TreeOdds:
         self, tree: Tree, variables: Mapping[str, Bound], work: Work, inlined: Mapping[int, Exact] | None = None
     ) -> None:
         """Look at the tree as rolling it does, and spend `work` on it; `inlined` are inline rolls that are known."""
-        self._work = work
+        self._tree, self._variables, self._work = tree, variables, work
         self._found: dict[tuple[int, Counted], Chances] = {}
         self._inlined = inlined or {}
         self._rolled: dict[int, Exact] = {}
@@ -184,6 +157,18 @@ class TreeOdds:
         if key not in self._found:
             self._found[key] = self._of(node, number)
         return self._found[key]
+
+    def free(self, body: Node) -> Inline | None:
+        """Return the first inline roll whose total is not known, if there is one."""
+        return next((each for each in inlines_of(body) if id(each) not in self._inlined), None)
+
+    def knowing(self, inline: Inline, total: Exact) -> TreeOdds:
+        """Return the same for rolls in which an inline roll came to a total."""
+        return TreeOdds(self._tree, self._variables, self._work, {**self._inlined, id(inline): total})
+
+    def spend(self, amount: float) -> None:
+        """Use up some of the work. Raises LimitReached, `odds_work`."""
+        self._work.spend(amount)
 
     def below(self, node: Node) -> Iterable[Node]:
         """Return what is directly inside a node and rolled with it.
@@ -443,6 +428,25 @@ class TreeOdds:
         for each in totals[1:]:
             found = combined(self._work, found, each, lambda left, right: tuple(sorted((*left, right))[ends]))
         return found.map(lambda values: sum(map(worth, values)))  # type: ignore[call-overload]  # the same
+
+
+def total_of(odds: TreeOdds, body: Node) -> Chances:
+    """Return the chances of the total of a tree, or of one result where it repeats.
+
+    An inline roll on which something hangs that is not simply computed, such as how many dice are kept, takes each of
+    its values in turn. Raises as `TreeOdds.of`.
+    """
+    try:
+        return odds.of(body)
+    except UnsayableError:
+        free = odds.free(body)
+        if free is None:
+            raise
+    first = odds.of(free.node)
+    odds.spend(len(first.weights))
+    parts = [(weight, total_of(odds.knowing(free, value), body)) for value, weight in first.weights.items()]
+    found = mixed(parts, first.total)
+    return Chances(found.weights, found.total, found.ended + first.ended)
 
 
 def _something(chances: Chances) -> bool:
