@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 import psycopg
@@ -163,7 +164,8 @@ def test_a_file_that_another_process_begins_at_the_same_time_is_waited_for(
         return connect(*given, **more)  # type: ignore[call-overload, no-any-return]  # passes on what it is given
 
     monkeypatch.setattr(sqlite3, "connect", sometimes)
-    sqlite.connect(tmp_path / "guard.db").close()
+    connection, _ = sqlite.connect(tmp_path / "guard.db")
+    connection.close()
     assert not once
 
 
@@ -222,6 +224,110 @@ async def test_many_claims_at_once_are_each_answered(guard: Guard) -> None:
     assert await asyncio.gather(*(guard.claim(claim(0, session=each)) for each in sessions)) == [None] * 300
     digests = await asyncio.gather(*(guard.stand(claim(0, session=each), each) for each in sessions))
     assert digests == sessions
+
+
+# Batches: what is asked at once is written together, and each is answered for itself.
+
+
+async def at_once(*asked: Awaitable[bytes | None]) -> list[bytes | UsedError | None]:
+    """Ask all in one turn of the loop, so that they are in one batch; return what each got."""
+    ends = await asyncio.gather(*asked, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, BaseException) and not isinstance(end, UsedError):
+            raise end
+    return [end for end in ends if not isinstance(end, BaseException) or isinstance(end, UsedError)]
+
+
+def reasons(ends: Sequence[bytes | UsedError | None]) -> list[str]:
+    return [end.reason if isinstance(end, UsedError) else "" for end in ends]
+
+
+async def test_of_rivals_for_one_seq_in_one_batch_exactly_one_wins(guard: Guard) -> None:
+    rivals = [claim(0, bytes([number]) * 32) for number in range(8)]
+    ends = await at_once(*(guard.claim(each) for each in rivals))
+    assert sorted(reasons(ends)) == [""] + ["SEQ_USED"] * 7
+    winner = rivals[reasons(ends).index("")]
+    assert await guard.claim(winner) is None
+    assert await guard.stand(winner, b"d" * 32) == b"d" * 32
+    assert reasons(await at_once(*(guard.claim(each) for each in rivals))).count("SEQ_USED") == 7
+
+
+async def test_of_two_answers_to_one_parent_in_one_batch_exactly_one_wins(guard: Guard) -> None:
+    """At one seq, and at the next, where the later is an answer too many or has no seq before it yet."""
+    for later in (0, 1):
+        session = bytes([later]) * 32
+        await answer(guard, claim(0, session=session), b"p" * 32)
+        chain = ((0, b"p" * 32),)
+        rivals = [
+            claim(1 + later * number, bytes([number]) * 32, session=session, parent_seq=0, chain=chain)
+            for number in range(2)
+        ]
+        for order in (rivals, rivals[::-1]):
+            ends = await at_once(*(guard.claim(each) for each in order))
+            assert reasons(ends).count("") == 1
+            assert set(reasons(ends)) - {""} <= {"SEQ_USED", "ANSWERED_ALREADY", "SEQ_GAP"}
+
+
+async def test_the_same_request_twice_in_one_batch_is_one_request(guard: Guard) -> None:
+    assert await at_once(guard.claim(claim(0)), guard.claim(claim(0))) == [None, None]
+    ends = await at_once(guard.stand(claim(0), b"d" * 32), guard.stand(claim(0), b"e" * 32))
+    assert ends in ([b"d" * 32] * 2, [b"e" * 32] * 2)
+    assert await guard.claim(claim(0)) == ends[0]
+
+
+async def test_who_is_refused_in_a_batch_takes_nobody_along(guard: Guard) -> None:
+    await answer(guard, claim(0), b"d" * 32)
+    await answer(guard, claim(0, session=b"t" * 32, closes=True), b"e" * 32)
+    asked = [
+        claim(0, session=b"a" * 32),
+        claim(0, OTHER),
+        claim(0),
+        claim(5, session=b"b" * 32),
+        claim(1, session=b"t" * 32),
+        claim(1, parent_seq=0, chain=((0, b"x" * 32),)),
+        claim(0, session=b"z" * 32),
+    ]
+    ends = await at_once(*(guard.claim(each) for each in asked))
+    assert reasons(ends) == ["", "SEQ_USED", "", "SEQ_GAP", "SESSION_CLOSED", "CHAIN_NOT_STANDING", ""]
+    assert [ends[0], ends[2], ends[6]] == [None, b"d" * 32, None]
+
+
+async def test_seqs_that_are_claimed_in_one_batch_come_in_order(guard: Guard) -> None:
+    """A caller that does not wait for its answers: each seq finds the one before it."""
+    ends = await at_once(*(guard.claim(claim(seq)) for seq in range(4)))
+    assert reasons(ends) == [""] * 4
+
+
+async def test_a_claim_whose_caller_has_gone_is_written_with_the_others(guard: Guard) -> None:
+    gone = asyncio.ensure_future(guard.claim(claim(0)))
+    stays = asyncio.ensure_future(guard.claim(claim(0, session=b"t" * 32)))
+    await asyncio.sleep(0)
+    gone.cancel()
+    assert await stays is None
+    assert (await used(guard, claim(0, OTHER))).reason == "SEQ_USED"
+
+
+@pytest.mark.slow
+async def test_batches_of_two_replicas_that_want_the_same_rows_do_not_hold_each_other_up(place: GuardPlace) -> None:
+    """In opposite orders: each row has one winner, nobody waits in a circle, and so nobody is turned away."""
+    replicas = [guard_at(place), guard_at(place)]
+    await asyncio.gather(*(each.open() for each in replicas))
+    winners: list[Claim] = []
+    for number in range(30):
+        sessions = [bytes([number, each]) * 16 for each in range(60)]
+        claims = [[claim(0, digest, session=each) for each in sessions] for digest in (ONE, OTHER)]
+        races = [replicas[0].claim(each) for each in claims[0]] + [replicas[1].claim(each) for each in claims[1][::-1]]
+        # And with them the digests of the round before, which both replicas store, and its claims once more.
+        stands = [replicas[0].stand(each, b"d" * 32) for each in winners]
+        stands += [replicas[1].stand(each, b"d" * 32) for each in winners[::-1]]
+        again = [replicas[index % 2].claim(each) for index, each in enumerate(winners)]
+        ends = await at_once(*races, *stands, *again)
+        won = [reasons(ends[:60]), reasons(ends[60:120])[::-1]]
+        assert all(sorted(pair) == ["", "SEQ_USED"] for pair in zip(*won, strict=True))
+        assert set(ends[120 : 120 + len(stands)]) <= {b"d" * 32}
+        assert set(ends[120 + len(stands) :]) <= {None, b"d" * 32}
+        winners = [claims[side][index] for index in range(60) for side in range(2) if won[side][index] == ""]
+    await asyncio.gather(*(each.close() for each in replicas))
 
 
 # Rolls
@@ -330,15 +436,39 @@ async def test_every_lookup_of_sqlite_is_by_key(tmp_path: Path) -> None:
     await guard.open()
     await guard.close()
     with sqlite3.connect(path) as connection:
-        for statement, looked_up in ((sqlite.ROW_AT, 1), (sqlite.ANSWER_TO, 1), (sqlite.STAND, 1), (sqlite.CLAIM, 2)):
-            names = dict.fromkeys(re.findall(r":(\w+)", statement), b"")
-            plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", names or (b"",) * statement.count("?"))
-            lines = [row[3] for row in plan if "fairroll_seqs" in row[3]]
+        for statement, looked_up in (
+            (sqlite.rows_statement(3), 1),
+            (sqlite.ANSWER_TO, 1),
+            (sqlite.stand_statement(1), 1),
+            (sqlite.stand_statement(200), 1),
+            (sqlite.claim_statement(1), 2),
+            (sqlite.claim_statement(200), 2),
+        ):
+            plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", (b"",) * statement.count("?"))
+            # Beside the table itself, what is asked is gone through, row by row.
+            own = r"SCAN (asked|given)|SCAN (\d+ )?CONSTANT ROWS?"
+            lines = [row[3] for row in plan if re.match(r"SCAN|SEARCH", row[3]) and not re.fullmatch(own, row[3])]
             assert len(lines) == looked_up
-            assert all(
-                re.match(r"SEARCH fairroll_seqs USING (PRIMARY KEY|INDEX fairroll_answers)", line) for line in lines
+            by_key = (
+                r"SEARCH (fairroll_seqs|row) USING (PRIMARY KEY|INDEX fairroll_answers) \(session_id=\? AND .*=\?\)"
             )
+            assert all(re.fullmatch(by_key, line) for line in lines), lines
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_a_batch_is_one_statement_for_its_claims_and_one_for_its_receipts(tmp_path: Path) -> None:
+    connection, _ = sqlite.connect(tmp_path / "guard.db")
+    statements: list[str] = []
+    connection.set_trace_callback(lambda text: statements.append(text.split()[0]))
+    claims = [claim(0, session=bytes([number]) * 32) for number in range(100)]
+    asked = [sqlite.Asked(each) for each in claims]
+    assert sqlite.write(connection, asked) == [None] * 100
+    digests = [sqlite.Asked(each, ONE) for each in claims]
+    assert (
+        sqlite.write(connection, [*digests, sqlite.Asked(claim(1, session=claims[0].session_id))])[:100] == [ONE] * 100
+    )
+    assert statements == ["INSERT", "INSERT", "UPDATE"]
     connection.close()
 
 

@@ -304,6 +304,62 @@ def test_a_service_that_starts_without_its_guard_is_not_serving_until_it_is_ther
         assert readiness(service) == (200, "ready")
 
 
+def refused(service: ServiceProcess, request: roll_pb2.RollRequest) -> bool:
+    """Whether a roll is refused since the guard is not reached, and nobody is told that rolls are answered."""
+    with service.stub() as stub, pytest.raises(grpc.RpcError) as raised:
+        stub.Roll(request, timeout=10)
+    refusal = refusal_of(raised.value)
+    until(lambda: readiness(service) == (503, "guard unreachable"))
+    until(lambda: healthy(service) == {False})
+    return (refusal.code, refusal.info.reason) == (grpc.StatusCode.UNAVAILABLE, "GUARD_UNREACHABLE")
+
+
+@pytest.mark.parametrize("replaced", [False, True], ids=["removed", "replaced"])
+def test_a_file_that_is_no_longer_there_refuses_rolls_until_it_is_back(tmp_path: Path, *, replaced: bool) -> None:
+    """What is written to a file without a name is gone when the process ends, and its seqs would be used again."""
+    file, away = tmp_path / "guard.db", tmp_path / "away.db"
+    with start_service(tmp_path, guard=f"sqlite:{file}") as service:
+        player = Player(0)
+        with service.stub() as stub:
+            player.play(stub, lambda: len(player.asked) == 3)
+        file.rename(away)
+        if replaced:
+            shutil.copy(away, file)
+        request = player.request()
+        assert refused(service, request)
+        assert refused(service, player.asked[0][0])
+        assert file.exists() is replaced
+        away.replace(file)
+        until(lambda: readiness(service) == (200, "ready"))
+        with service.stub() as stub:
+            player.asked.append((request, stub.Roll(request, timeout=10)))
+        ask_all_again(service, [player])
+
+
+def test_a_log_that_is_removed_loses_no_seq(tmp_path: Path) -> None:
+    """SQLite's write-ahead log, in which the latest claims stand until they are moved to the file."""
+    with start_service(tmp_path, guard=f"sqlite:{tmp_path / 'guard.db'}") as service:
+        player = Player(0)
+        with service.stub() as stub:
+            player.play(stub, lambda: len(player.asked) == 3)
+            (tmp_path / "guard.db-wal").unlink()
+            player.play(stub, lambda: len(player.asked) == 6, go_on=True)
+        assert set(player.refused) <= {"GUARD_UNREACHABLE"}
+        service.process.kill()
+        service.process.wait(10)
+    with start_service(tmp_path, guard=f"sqlite:{tmp_path / 'guard.db'}") as restarted:
+        with restarted.stub() as stub:
+            for request, response in player.asked:
+                other = roll_pb2.RollRequest()
+                other.CopyFrom(request)
+                other.checks[0].label = "another"
+                with pytest.raises(grpc.RpcError) as raised:
+                    stub.Roll(other, timeout=10)
+                assert response is not None
+                assert refusal_of(raised.value).info.metadata["digest"] == response.digest
+        ask_all_again(restarted, [player])
+
+
 def refuse_until_there_is_room(service: ServiceProcess, fill: Callable[[], None], empty: Callable[[], None]) -> None:
     with service.stub() as stub:
         player = Player(0)

@@ -1,7 +1,8 @@
 """A guard in PostgreSQL: for a fleet of replicas.
 
 A root is claimed by one statement, which writes the row only where nothing stands in its way; only where it did not
-are the rows read that say why. The primary key and the unique index decide every race.
+are the rows read that say why. The primary key and the unique index decide every race. Calls that come together send
+their statements together, in one transaction.
 """
 
 from __future__ import annotations
@@ -9,19 +10,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
 import psycopg
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from fairroll.errors import ServiceError
+from fairroll.guard.batches import Batches
 from fairroll.guard.claims import Claim, Row, judge, unreachable, used
 from fairroll.v1 import roll_pb2
 
 CALL_SECONDS = 5.0
 """After so long a call that has not come back is given up."""
-MAX_CONNECTIONS = 16
-"""Of one replica. Commits wait for the disk together, so that more of them at once are answered sooner."""
+MAX_CONNECTIONS = 8
+"""Of one replica: one for the batches, and some for what is looked at alone."""
 MAX_TRIES = 5
 MIGRATION_LOCK = 0x66616972726F6C6C
 """`fairroll` as a number: replicas that start together migrate one after another."""
@@ -85,6 +87,7 @@ AND EXISTS (SELECT FROM fairroll_seqs WHERE session_id = %(session_id)s AND seq 
 _FAILURES = (psycopg.Error, PoolTimeout, PoolClosed, TooManyRequests, OSError, TimeoutError)
 
 Connection = psycopg.AsyncConnection[Any]
+Parameters: TypeAlias = dict[str, Any]
 
 
 class PostgresqlGuard:
@@ -96,6 +99,7 @@ class PostgresqlGuard:
         self._conninfo = conninfo
         self._pool: AsyncConnectionPool[Connection] | None = None
         self._migrated = False
+        self._batches = Batches(self._write)
 
     async def open(self) -> None:
         """Open the pool and migrate the tables; once that is done, read a row that is not there."""
@@ -118,7 +122,7 @@ class PostgresqlGuard:
             await _read(connection, b"", (0,))
 
     async def claim(self, claim: Claim) -> bytes | None:
-        """Claim a seq."""
+        """Claim a seq: together with others, and where that does not write it alone, which finds out why."""
         parameters = {
             "session_id": claim.session_id,
             "seq": claim.seq,
@@ -127,23 +131,20 @@ class PostgresqlGuard:
             "parent_seq": claim.parent_seq,
             "closes": claim.closes,
         }
+        # Whether the receipts of a chain stand is not looked at by the statement. They never change, so that looking at
+        # them before the row is written is soon enough.
+        if not claim.chain and await self._batches.ask(parameters):
+            return None
         async with self._connected() as connection:
             for _ in range(MAX_TRIES):
-                # The receipts of a chain never change, so looking at them before the row is written is soon enough.
-                if claim.chain:
-                    free, standing = judge(
-                        claim, *await _read(connection, claim.session_id, claim.looked_up, claim.parent_seq)
-                    )
-                    if not free:
-                        return standing
-                if (await connection.execute(CLAIM, parameters, prepare=True)).rowcount:
-                    return None
                 free, standing = judge(
                     claim, *await _read(connection, claim.session_id, claim.looked_up, claim.parent_seq)
                 )
                 if not free:
                     return standing
-                # What was in the way is no longer there: the row before was written in between.
+                if (await connection.execute(CLAIM, parameters, prepare=True)).rowcount:
+                    return None
+                # Something came in between.
         raise unreachable(TimeoutError("a claim found no end"))
 
     async def stand(self, claim: Claim, receipt_digest: bytes) -> bytes:
@@ -154,9 +155,9 @@ class PostgresqlGuard:
             "receipt_digest": receipt_digest,
             "engines": claim.engines,
         }
+        if await self._batches.ask(parameters):
+            return receipt_digest
         async with self._connected() as connection:
-            if (await connection.execute(STAND, parameters, prepare=True)).rowcount:
-                return receipt_digest
             rows, _ = await _read(connection, claim.session_id, (claim.seq,))
         if claim.seq not in rows:
             raise used("SESSION_CLOSED", "the session was closed", "seq", None, claim.seq)
@@ -177,8 +178,25 @@ class PostgresqlGuard:
     async def close(self) -> None:
         """Close the pool."""
         if self._pool is not None:
+            await self._batches.drain()
             await self._pool.close()
             self._pool = None
+
+    async def _write(self, batch: Sequence[Parameters]) -> Sequence[bool]:
+        """Run all in one transaction and one turn to the server; say of each whether it surely wrote.
+
+        Replicas wait for one another's rows, but never in a circle: each goes through its claims in one order and then
+        through its digests in the same order; rows that were only claimed are waited for by claims alone.
+        """
+        ordered = sorted(batch, key=lambda each: (each["session_id"], each["seq"]))
+        claims = [each for each in ordered if "receipt_digest" not in each]
+        stands = [each for each in ordered if "receipt_digest" in each]
+        async with self._connected() as connection, connection.pipeline():
+            claiming, standing = connection.cursor(), connection.cursor()
+            await claiming.executemany(CLAIM, claims)
+            await standing.executemany(STAND, stands)
+        claimed, stood = claiming.rowcount == len(claims), standing.rowcount == len(stands)
+        return [stood if "receipt_digest" in each else claimed for each in batch]
 
     @asynccontextmanager
     async def _connected(self, seconds: float | None = CALL_SECONDS) -> AsyncIterator[Connection]:
