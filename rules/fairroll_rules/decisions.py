@@ -133,12 +133,16 @@ def _ids(question: Question) -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class GivenAnswers(Decisions):
-    """Answers given in the order of the questions; where they end, the policies answer."""
+    """Answers given in the order of the questions; where they end, the policies answer.
+
+    `actor` is the check's: who decides where a step has no label of its own.
+    """
 
     answers: Sequence[str] = ()
     position: Position = field(default_factory=Position)
     log: list[Decision] = field(default_factory=list)
     used: int = 0
+    actor: str = ""
 
     def ask(self, *questions: Question) -> tuple[str, ...]:
         """Answer each question from what was given, then from its preset."""
@@ -153,5 +157,6 @@ class GivenAnswers(Decisions):
         self.used += given
         policy = "" if given else question.policy
         position = self.position
-        self.log.append(Decision(position.question_id(), question.kind, question.who, option, policy, position.actor))
+        actor = position.actor or self.actor
+        self.log.append(Decision(position.question_id(), question.kind, question.who, option, policy, actor))
         return option

@@ -39,12 +39,13 @@ class Replay:
         pending: the decisions that stopped the last segment; empty before the first and after the end.
     """
 
-    def __init__(self, check: object, max_draws: int = MAX_DRAWS) -> None:
-        """Begin a roll of `check` that takes at most `max_draws` draws in all its segments."""
+    def __init__(self, check: object, max_draws: int = MAX_DRAWS, actor: str = "") -> None:
+        """Begin a roll of `check` by its `actor` that takes at most `max_draws` draws in all its segments."""
         self.draws: tuple[Draw, ...] = ()
         self.pending: tuple[OpenDecision, ...] = ()
         self._check = check
         self._max_draws = max_draws
+        self._actor = actor
         self._paths: tuple[Path, ...] = ()
         self._answers: dict[str, str] = {}
         self._begun = False
@@ -88,7 +89,7 @@ class Replay:
         """
         self.require_answers(answers or {})
         self._answers |= answers or {}
-        given = _GivenById(self._answers)
+        given = _GivenById(self._answers, self._actor)
         dice = _PausingDice(source, given, self._max_draws, self.draws, self._paths)
         value, outcome, reached = None, None, None
         self.pending = ()
@@ -148,12 +149,13 @@ class _GivenById(GivenAnswers):
 
     __slots__ = ("_by_id",)
 
-    def __init__(self, by_id: Mapping[str, str]) -> None:
-        super().__init__()
+    def __init__(self, by_id: Mapping[str, str], actor: str) -> None:
+        super().__init__(actor=actor)
         self._by_id = by_id
 
     def ask(self, *questions: Question) -> tuple[str, ...]:
         position = self.position
+        actor = position.actor or self.actor
         chosen: list[str] = []
         pending: list[OpenDecision] = []
         for question in questions:
@@ -161,11 +163,11 @@ class _GivenById(GivenAnswers):
             given = self._by_id.get(decision_id)
             option = question.preset if given is None else given
             if option is None:
-                pending.append(OpenDecision(decision_id, position.actor, question))
+                pending.append(OpenDecision(decision_id, actor, question))
                 continue
             require_option(question, option, given=given is not None)
             policy = question.policy if given is None else ""
-            self.log.append(Decision(decision_id, question.kind, question.who, option, policy, position.actor))
+            self.log.append(Decision(decision_id, question.kind, question.who, option, policy, actor))
             chosen.append(option)
         if pending:
             raise _Stopped(tuple(pending))

@@ -33,16 +33,19 @@ class Resolved:
     earlier: tuple[Draw, ...] = ()
 
 
-def resolve(check: object, source: Source, answers: Sequence[str] = (), max_draws: int = MAX_DRAWS) -> Resolved:
+def resolve(
+    check: object, source: Source, answers: Sequence[str] = (), max_draws: int = MAX_DRAWS, actor: str = ""
+) -> Resolved:
     """Resolve a check of any system.
 
     `answers` are given answers in the order of the questions; where they end, the policies of the check answer.
+    `actor` is the check's: decisions name it where no step has a label of its own.
 
     Raises:
         AnswerError: an answer is not an option, an open question has no answer, or answers are left over.
         RuleError: whatever the source raises.
     """
-    decisions = GivenAnswers(answers)
+    decisions = GivenAnswers(answers, actor=actor)
     dice = DrawnDice(source, decisions, max_draws)
     try:
         value, outcome = systems()[system_of(check)].resolve(dice, decisions, check)

@@ -123,7 +123,7 @@ def begin_again(parents: Sequence[Parent]) -> Begun:
     except RequestError as error:
         error.field = join_path("chain[0].checks[0]", error.field)
         raise
-    replay = Replay(check)
+    replay = Replay(check, actor=request.checks[0].actor)
     segments: list[Resolved] = []
     for index, parent in enumerate(parents):
         try:

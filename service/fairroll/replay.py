@@ -24,7 +24,7 @@ def engine_of(name: str) -> str:
     return f"{name}/{systems()[name].ENGINE}"
 
 
-def resolve_check(check: object, beta: bytes, index: int, draws_before: int) -> Resolved:
+def resolve_check(check: object, beta: bytes, index: int, draws_before: int, actor: str = "") -> Resolved:
     """Resolve one check of a root from its own stream; one that may ask stops at its questions.
 
     Args:
@@ -32,9 +32,12 @@ def resolve_check(check: object, beta: bytes, index: int, draws_before: int) -> 
         beta: 64 bytes.
         index: the check's place in its record, from 0.
         draws_before: what the checks before it drew; the record's draws are shared in order.
+        actor: the check's.
     """
     source, max_draws = Stream(beta, index).face, MAX_DRAWS - draws_before
-    return Replay(check, max_draws).go(source) if asks(check) else resolve(check, source, max_draws=max_draws)
+    if asks(check):
+        return Replay(check, max_draws, actor).go(source)
+    return resolve(check, source, max_draws=max_draws, actor=actor)
 
 
 def outcome_message(check: object, resolved: Resolved) -> roll_pb2.CheckOutcome:

@@ -209,7 +209,7 @@ class Roller:
             return
         draws = 0
         for index, check in enumerate(prepared.checks):
-            resolved = resolve_check(check, beta, index, draws)
+            resolved = resolve_check(check, beta, index, draws, prepared.request.checks[index].actor)
             draws += len(resolved.draws)
             # Made where they stand: appending would copy each.
             outcomes.add(**whole_outcome_members(check, resolved))

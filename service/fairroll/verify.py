@@ -532,7 +532,7 @@ def _check_engine(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, inde
 def _compare(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, beta: bytes, index: int, draws: int) -> Rolled:
     check = _read_check(message, index)
     try:
-        resolved = resolve_check(check, beta, index, draws)
+        resolved = resolve_check(check, beta, index, draws, message.actor)
     except RuleError as error:
         raise _differs(index, "", f"the engine refuses the check: {error.message}") from error
     _require_same(outcome_message(check, resolved), recorded, f"outcomes[{index}]")

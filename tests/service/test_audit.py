@@ -155,7 +155,7 @@ def test_decisions_that_wait_are_told_and_break_nothing(run: Run, tmp_path: Path
     table.roll(remove())
     done, value = report_of(run, tmp_path, write_lines(tmp_path / "scene.jsonl", bundles(table.receipts)))
     assert value["verified"]
-    assert value["sessions"]["shown"][0]["open"] == [{"seq": 0, "waitsFor": ["REMOVE"]}]
+    assert value["sessions"]["shown"][0]["open"] == [{"seq": 0, "waitsFor": ["REMOVE of Ann"]}]
     assert "OPEN at seq 0" in done.out
 
 

@@ -31,7 +31,7 @@ def test_ask_shows_the_options_at_the_prompt_and_goes_on_to_the_end(
     type_in(monkeypatch, "what?\n0\n" + "1\n" * 20)
     done = run("roll", "--ask", *SKILL[:-1], "advantage=3", "--actor", "Ann", "--save", path)
     assert done.code == 0
-    assert "REMOVE (0:0), the player decides:" in done.out
+    assert "REMOVE of Ann (0:0), the player decides:" in done.out
     assert "  1 " in done.out
     assert done.out.count("one of: 1..") == 2
     assert PREVIEWED in done.out

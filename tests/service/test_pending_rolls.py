@@ -108,6 +108,26 @@ KINDS = {
 }
 
 
+def test_a_decision_names_whoever_the_check_names_for_it() -> None:
+    """A member or side by its own name; a roll of one, and what all decide for the group, by the check's actor."""
+    for system, names in (
+        ("crossroads", {"Ann", "ogre"}),
+        ("meidlands", {"Ann", "wolf"}),
+        ("d6Dungeons", {"Zoe"}),
+        ("fortuneDoom", {"Zoe"}),
+    ):
+        actor = "Zoe" if len(names) == 1 else "Ann"
+        check = json_codec.loads(roll_pb2.Check, f'{{"actor": "{actor}", "{system}": {ASKING[system]}}}'.encode())
+        named: set[str] = set()
+        for number in range(40):
+            for each in Table(name=f"{system} {number}").finish(check):
+                named |= {decision.actor for decision in each.record.outcomes[0].decisions}
+        assert named == names
+    nobody = json_codec.loads(roll_pb2.Check, f'{{"d6Dungeons": {ASKING["d6Dungeons"]}}}'.encode())
+    chains = [Table(name=f"nobody {number}").finish(nobody) for number in range(40)]
+    assert {each.actor for chain in chains for one in chain for each in one.record.outcomes[0].decisions} == {""}
+
+
 @pytest.mark.parametrize("system", ASKING)
 def test_every_kind_of_decision_is_asked_answered_and_verified(system: str) -> None:
     check = json_codec.loads(roll_pb2.Check, f'{{"actor": "Ann", "{system}": {ASKING[system]}}}'.encode())

@@ -1,8 +1,11 @@
 """One table of cases through both doors of a real service: they accept the same, refuse the same, and say the same."""
 
 import json
+import re
 import urllib.error
 import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import grpc
@@ -11,7 +14,7 @@ from google.protobuf import json_format
 
 from fairroll.v1.roll_pb2 import RollRequest, RollResponse
 from tests.service.grpc_door import refusal_of
-from tests.service.process import ServiceProcess
+from tests.service.process import ServiceProcess, start_service
 
 HEX = "ab" * 32
 
@@ -32,6 +35,15 @@ def post(service: ServiceProcess, path: str, body: bytes, content_type: str = "a
     except urllib.error.HTTPError as error:
         with error:
             return error.code, {**json.load(error), "media_type": error.headers["content-type"]}
+
+
+def raw(service: ServiceProcess, body: bytes) -> bytes:
+    """What REST answers to a roll, as it stands."""
+    headers = {"content-type": "application/json"}
+    request = urllib.request.Request(f"{service.rest}/v1/rolls", body, headers)  # noqa: S310  our own
+    with urllib.request.urlopen(request, timeout=30) as answer:  # noqa: S310  our own
+        read: bytes = answer.read()
+        return read
 
 
 def over_rest(service: ServiceProcess, request: dict[str, Any]) -> tuple[int, Any]:
@@ -230,6 +242,29 @@ ACCEPTED = {
     "a one-off with a request_id": roll(notation("4dF"), requestId="retry-1"),
     "a contribution": roll(notation("d20"), session={**TABLE_42, "contributions": [{"entropy": "AQ" * 21 + "E="}]}),
 }
+
+
+@pytest.mark.parametrize("guarded", [False, True], ids=["no guard", "guarded"])
+def test_the_same_request_once_more_gets_the_same_bytes_but_for_the_time(
+    service: ServiceProcess, tmp_path: Path, *, guarded: bool
+) -> None:
+    """Over either door, whichever was asked first: every byte of both answers, where the time of each is taken out."""
+    with ExitStack() as stack:
+        if guarded:
+            service = stack.enter_context(start_service(tmp_path, guard=f"sqlite:{tmp_path / 'guard.db'}"))
+        stub = stack.enter_context(service.stub())
+        for asked in (roll(notation("4d6kh3"), session={"table": "again"}), roll(notation("d20"), requestId="again")):
+            message = json_format.ParseDict(asked, RollRequest())
+            rest, grpc_bytes, response, answer = [], [], RollResponse(), b""
+            for _ in range(2):
+                answer = raw(service, json.dumps(asked).encode())
+                rest.append(re.sub(rb'"issuedAt":"[0-9T:.Z-]{24}"', b"", answer))
+                assert len(rest[-1]) == len(answer) - len('"issuedAt":"2026-01-01T00:00:00.000Z"')
+                response = stub.Roll(message)
+                response.ClearField("issued_at")
+                grpc_bytes.append(response.SerializeToString(deterministic=True))
+            assert len(set(rest)) == len(set(grpc_bytes)) == 1
+            assert json_format.Parse(answer, RollResponse()).envelope == response.envelope
 
 
 @pytest.mark.parametrize("request_json", ACCEPTED.values(), ids=ACCEPTED)

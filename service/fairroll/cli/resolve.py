@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     message = json_codec.from_value(roll_pb2.Check, with_full_names(given, roll_pb2.Check.DESCRIPTOR))
     try:
         check = read_check(message)
-        resolved = _resolve(check, options.faces, options.answers)
+        resolved = _resolve(check, message.actor, options.faces, options.answers)
     except RequestError as error:
         print_error(error, as_json=options.json, text=message.notation.text)
         return EXIT_NO
@@ -84,11 +84,11 @@ def _parsed(text: bytes | str) -> object:
         raise WrongUseError(error.reason, f"CHECK is not JSON: {error.message}", value=error.value) from None
 
 
-def _resolve(check: object, faces: tuple[int, ...], answers: tuple[str, ...]) -> Resolved:
+def _resolve(check: object, actor: str, faces: tuple[int, ...], answers: tuple[str, ...]) -> Resolved:
     meant = getattr(systems()[system_of(check)], "faces_of", None)
     source = GivenFaces(faces if meant is None else meant(check, faces))
     try:
-        resolved = resolve(check, source, answers)
+        resolved = resolve(check, source, answers, actor=actor)
         source.finish()
     except RuleError as error:
         # Faces and answers stand beside the check, not in it.

@@ -337,7 +337,9 @@ class RollResponse(_message.Message):
     digest: _builtins.str
     """SHA-256 of the envelope's PAE, 64 lower-case hex digits: the next roll's `previous`. Derived: recompute it."""
     issued_at: _builtins.str
-    """When the receipt was answered, RFC 3339 in UTC. A hint for people: not signed, proves nothing."""
+    """When this answer was given, RFC 3339 in UTC. A hint for people: not signed, proves nothing. The same request once more
+    gets the same receipt, and all else as it was, with the time of then.
+    """
     @_builtins.property
     def envelope(self) -> _envelope_pb2.Envelope:
         """The receipt."""
@@ -551,7 +553,9 @@ class Draw(_message.Message):
     of: _builtins.int
     """The index of the draw that it follows (the same die before). Unset for a first roll."""
     actor: _builtins.str
-    """The innermost actor of the step that drew it; empty where the check names none."""
+    """The member, side or opponent whose step drew it, in a roll of several that the check names. Empty for the check's
+    own `actor`.
+    """
     def __init__(
         self,
         *,
@@ -591,7 +595,9 @@ class Decision(_message.Message):
     decider: Global___Decider.ValueType
     """Who decides."""
     actor: _builtins.str
-    """The actor that it is about; empty where the check names none."""
+    """Who it is about, and whose player decides: the member or side whose step asks, in a roll of several that the check
+    names; otherwise the check's `actor`, in the answers to it too. Empty where the check names nobody.
+    """
     option_id: _builtins.str
     """The id of the option that was chosen; empty while it waits."""
     policy: _builtins.str
