@@ -182,7 +182,13 @@ def test_the_readme_plays_a_guarded_scene_in_which_a_second_answer_is_refused_an
     scene = played[guarded : texts.index("make serve", guarded)]
     assert sum(".request.json" in command.text and "curl" in command.text for command in scene) == 4
     shown = "\n".join(line for command in scene for line in command.output)
-    for found in ("REMOVE of Ann (0:0)", "CHANGE of Bob (0:0)", "SEQ_USED", "ANSWERED_ALREADY", "guarded: each seq used once"):
+    for found in (
+        "REMOVE of Ann (0:0)",
+        "CHANGE of Bob (0:0)",
+        "SEQ_USED",
+        "ANSWERED_ALREADY",
+        "guarded: each seq used once",
+    ):
         assert found in shown
     assert any("BRANCH" in line for command in played[guarded + len(scene) :] for line in command.output)
 

@@ -443,6 +443,8 @@ async def test_every_lookup_of_sqlite_is_by_key(tmp_path: Path) -> None:
             (sqlite.stand_statement(200), 1),
             (sqlite.claim_statement(1), 2),
             (sqlite.claim_statement(200), 2),
+            (sqlite.STILL_IDLE, 1),
+            (sqlite.REMOVE, 1),
         ):
             plan = connection.execute(f"EXPLAIN QUERY PLAN {statement}", (b"",) * statement.count("?"))
             # Beside the table itself, what is asked is gone through, row by row.
@@ -450,10 +452,17 @@ async def test_every_lookup_of_sqlite_is_by_key(tmp_path: Path) -> None:
             lines = [row[3] for row in plan if re.match(r"SCAN|SEARCH", row[3]) and not re.fullmatch(own, row[3])]
             assert len(lines) == looked_up
             by_key = (
-                r"SEARCH (fairroll_seqs|row) USING (PRIMARY KEY|INDEX fairroll_answers) \(session_id=\? AND .*=\?\)"
+                r"SEARCH (fairroll_seqs|row) USING (PRIMARY KEY|INDEX fairroll_answers) \(session_id=\?( AND .*=\?)?\)"
             )
             assert all(re.fullmatch(by_key, line) for line in lines), lines
-        assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    connection.close()
+
+
+def test_sqlite_writes_to_the_disk_before_it_answers(tmp_path: Path) -> None:
+    connection, _ = sqlite.connect(tmp_path / "guard.db")
+    assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    full = 2
+    assert connection.execute("PRAGMA synchronous").fetchone() == (full,)
     connection.close()
 
 
@@ -492,11 +501,18 @@ async def test_every_lookup_of_postgresql_is_by_key(postgres: Postgres) -> None:
         "parent_seq": 4,
         "closes": False,
         "receipt_digest": b"d",
+        "idle_seconds": 60,
     }
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute(fill)
         connection.execute("ANALYZE fairroll_seqs")
-        for statement in (postgresql.CLAIM, postgresql.ROWS_AT, postgresql.STAND):
+        for statement in (
+            postgresql.CLAIM,
+            postgresql.ROWS_AT,
+            postgresql.STAND,
+            postgresql.BURY,
+            postgresql.REMOVE,
+        ):
             plan = "\n".join(row[0] for row in connection.execute(f"EXPLAIN {statement}".encode(), parameters))
             scans = [line for line in plan.splitlines() if "Scan" in line and "fairroll_" in line]
             assert scans, plan

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,7 @@ from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
 from fairroll.verify import Verified, verify
 from fairroll.verify_session import verify_sessions
+from fairroll_rules.systems import systems
 from tests.service.rolling import ROOT, TENANT, epoch_keys, proofs_of, record_of, roller, signed
 from tests.service.table_play import Table, bundle, envelopes, group, is_pending, remove, waiting
 
@@ -143,6 +145,21 @@ def test_every_kind_of_decision_is_asked_answered_and_verified(system: str) -> N
         answered = {(each.decision_id, each.option_id) for one in chain for each in one.record.request.answers}
         assert answered <= {(each.id, each.option_id) for each in outcome.decisions}
     assert met == KINDS[system]
+
+
+def test_the_page_says_of_every_system_what_it_asks() -> None:
+    text = (Path(__file__).parents[2] / "docs/decisions-in-a-roll.md").read_text()
+    rows = [[cell.strip("` ") for cell in line.split("|")] for line in text.splitlines() if line.startswith("| ")]
+    asked: dict[str, list[str]] = {}
+    for _, system, kind, *_ in rows[1:]:
+        asked.setdefault(system or list(asked)[-1], []).append(kind)
+    assert [sorted(filter(None, kinds)) for kinds in asked.values()] == [
+        *(sorted(KINDS[name]) for name in ("crossroads", "d6Dungeons", "meidlands")),
+        [],
+        sorted(KINDS["fortuneDoom"]),
+        [],
+    ]
+    assert len(asked) == len(systems())
 
 
 def test_the_same_answer_gives_the_same_bytes() -> None:

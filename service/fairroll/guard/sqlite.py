@@ -65,6 +65,7 @@ ON CONFLICT DO NOTHING
 """
 """Writes each row that nothing stands in the way of."""
 BURY = "INSERT INTO fairroll_seqs (session_id, seq, request_digest, engines, closes) VALUES (?, -1, x'', '', 1)"
+REMOVE = "DELETE FROM fairroll_seqs WHERE session_id = ?"
 STAND = """
 UPDATE fairroll_seqs SET receipt_digest = asked.receipt_digest, engines = asked.engines
 FROM (WITH given (session_id, seq, receipt_digest, engines) AS (VALUES {rows}) SELECT * FROM given) AS asked
@@ -362,7 +363,7 @@ def _retain(connection: sqlite3.Connection, sessions: Sequence[bytes], idle_seco
     for session_id in sessions:
         (idle,) = connection.execute(STILL_IDLE, (idle_seconds, session_id)).fetchone()
         if idle:
-            connection.execute("DELETE FROM fairroll_seqs WHERE session_id = ?", (session_id,))
+            connection.execute(REMOVE, (session_id,))
             connection.execute(BURY, (session_id,))
             closed += 1
     return closed

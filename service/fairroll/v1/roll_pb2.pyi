@@ -595,8 +595,8 @@ class Decision(_message.Message):
     decider: Global___Decider.ValueType
     """Who decides."""
     actor: _builtins.str
-    """Who it is about, and whose player decides: the member or side whose step asks, in a roll of several that the check
-    names; otherwise the check's `actor`, in the answers to it too. Empty where the check names nobody.
+    """Who it is about, whose player decides where a player does: the member or side whose step asks, in a roll of several
+    that the check names; otherwise the check's `actor`, in the answers to it too. Empty where the check names nobody.
     """
     option_id: _builtins.str
     """The id of the option that was chosen; empty while it waits."""
