@@ -139,7 +139,7 @@ async def test_damaged_questions_about_odds_are_answered_or_refused_with_a_type(
                     assert refusal.info.domain == "fairroll"
                     told[refusal.info.reason] += 1
                 if sum(told.values()) == ASKED // 5:
-                    warm[0] = rss_bytes(running) + rss_of_children(running)
+                    warm[0] = running.rss_bytes() + rss_of_children(running)
 
         await asyncio.gather(*[ask_in_turn() for _ in range(8)])
         await call(GetOddsRequest(check=roll_request().checks[0]).SerializeToString(), timeout=30)
@@ -148,7 +148,7 @@ async def test_damaged_questions_about_odds_are_answered_or_refused_with_a_type(
     # Many are whole and mean something, and what is too much is estimated in time.
     assert told["answered"] > ASKED / 20, told
     assert told["DEADLINE_PASSED"] <= ASKED / 100, told
-    grown = rss_bytes(running) + rss_of_children(running) - warm[0]
+    grown = running.rss_bytes() + rss_of_children(running) - warm[0]
     # Answers are remembered, 16 MiB of them, and a process keeps room for the largest that it gave.
     assert grown < 64 * MIB, f"{grown / MIB:.1f} MiB more after {ASKED} questions"
     assert counted(running, 'fairroll_calls_total{code="INTERNAL"') == 0
