@@ -8,7 +8,7 @@ help: Annotated[tuple[Annotated[int, Range(1, 5)], ...], Entries(0, 100)] = ()
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Annotated, Any, NamedTuple, TypeAlias, get_args, get_origin, get_type_hints
@@ -126,6 +126,19 @@ def require_fields(check: object) -> None:
         value = getattr(check, name)
         if value is not None:
             require(name, value)
+
+
+def require_different_names(field: str, names: Sequence[str]) -> None:
+    """Refuse a list of actors in which two have one name: draws and decisions name their actor.
+
+    Raises:
+        CheckError: CONFLICT, at the name of the second one.
+    """
+    if len(set(names)) == len(names):
+        return
+    index = next(index for index, name in enumerate(names) if name in names[:index])
+    place = f"{field}[{index}].name"
+    raise CheckError("CONFLICT", f"{field} have different names", field=place, value=names[index])
 
 
 @cache

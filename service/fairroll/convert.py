@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, lru_cache
 from operator import attrgetter
 from types import NoneType, UnionType
 from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
@@ -42,6 +42,8 @@ _ASK = "ASK"
 _SYSTEMS = "system"
 _DECIDERS = {Who.PLAYER: roll_pb2.DECIDER_PLAYER, Who.GAME_MASTER: roll_pb2.DECIDER_GAME_MASTER}
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_MAX_ALIKE_CHECKS = 1024
+_MAX_ALIKE_BYTES = 256
 _VALUE_OF = attrgetter("_value_")  # Enum's own `value` is a property written in Python, and six times slower
 
 
@@ -61,7 +63,22 @@ def read_check(message: roll_pb2.Check) -> Any:  # noqa: ANN401  each system has
     name = message.WhichOneof("system")
     if name is None:
         raise RequestError("REQUIRED", "a check names a system", field=_SYSTEMS, expected=tuple(systems()))
-    return _read_roll(name, _rolls(name, outcome=False), getattr(message, name))
+    asked: Message = getattr(message, name)
+    if asked.ByteSize() > _MAX_ALIKE_BYTES:
+        return _read_roll(name, _rolls(name, outcome=False), asked)
+    return _read_alike(name, asked.SerializeToString(deterministic=True))
+
+
+@lru_cache(maxsize=_MAX_ALIKE_CHECKS)
+def _read_alike(name: str, serialised: bytes) -> Any:  # noqa: ANN401  each system has its own types
+    """Return a check by its bytes: tables repeat theirs, checks are frozen, and reading is most of a short one's cost.
+
+    Bounded in number and size; a check that is refused raises, and is not kept.
+    """
+    message = roll_pb2.Check()
+    asked: Message = getattr(message, name)
+    asked.MergeFromString(serialised)
+    return _read_roll(name, _rolls(name, outcome=False), asked)
 
 
 def write_check(check: object) -> roll_pb2.Check:
@@ -422,17 +439,16 @@ def _one_reader(field: FieldDescriptor, kind: type) -> Reader:
 def _message_writer(descriptor: Descriptor, kind: type) -> Writer:
     members = members_of(kind)
     names = tuple(member.name for member in members if len(member.kinds) == 1)
-    putters = [_putter(descriptor, member) for member in members if len(member.kinds) == 1]
-    puts = [None if put is _same else put for put in putters]
+    putters = [(member.name, _putter(descriptor, member)) for member in members if len(member.kinds) == 1]
+    puts = [(name, put) for name, put in putters if put is not _same]
     unions = [(member.name, _oneof_putter(descriptor, member)) for member in members if len(member.kinds) > 1]
     values_of = _getter_of(names)
 
     def write(value: object) -> dict[str, Any]:
         # None stays: for a constructor it is an absent field.
-        written = {
-            name: content if put is None else put(content)
-            for name, content, put in zip(names, values_of(value), puts, strict=True)
-        }
+        written = dict(zip(names, values_of(value), strict=True))
+        for name, put in puts:
+            written[name] = put(written[name])
         for name, arm_of in unions:
             if (chosen := getattr(value, name)) is not None:
                 arm, put = arm_of[type(chosen)]

@@ -208,12 +208,13 @@ class Roller:
             texts.append(text_message(check, resolved, previewed=previewed))
             return
         draws = 0
-        for index, check in enumerate(prepared.checks):
-            resolved = resolve_check(check, beta, index, draws, prepared.request.checks[index].actor)
+        asked = prepared.request.checks
+        for index, (check, message) in enumerate(zip(prepared.checks, asked, strict=True)):
+            resolved = resolve_check(check, beta, index, draws, message.actor)
             draws += len(resolved.draws)
             # Made where they stand: appending would copy each.
             outcomes.add(**whole_outcome_members(check, resolved))
-            texts.add(**text_members(check, resolved, cites=prepared.request.checks[index].cites))
+            texts.add(**text_members(check, resolved, cites=message.cites))
 
     def _prepare_answer(self, request: roll_pb2.RollRequest, begun: Prepared) -> Prepared:
         """Follow the chain of an answer: our own signatures, one roll, and answers that fit what it asks."""

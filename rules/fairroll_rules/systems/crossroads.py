@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Option, Question, Who
 from fairroll_rules.dice import Purpose
-from fairroll_rules.fields import Name, Range, SomeActors, require_fields
+from fairroll_rules.fields import Name, Range, SomeActors, require_different_names, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
 from fairroll_rules.quantities import fields_of
 
@@ -179,6 +179,7 @@ class GroupRoll:
 
     def __post_init__(self) -> None:
         require_fields(self)
+        require_different_names("members", [member.name for member in self.members])
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
 from fairroll_rules.decisions import Option, Question, Who
 from fairroll_rules.errors import CheckError
-from fairroll_rules.fields import Name, Range, SomeActors, require_fields
+from fairroll_rules.fields import Name, Range, SomeActors, require_different_names, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
 
 if TYPE_CHECKING:
@@ -119,6 +119,7 @@ class TeamRoll:
 
     def __post_init__(self) -> None:
         require_fields(self)
+        require_different_names("members", [member.name for member in self.members])
 
 
 CHECKS = (SkillRoll, TeamRoll)

@@ -350,7 +350,7 @@ class CrossroadsCheck(_message.Message):
         REMOVAL_FIELD_NUMBER: _builtins.int
         CHANGE_FIELD_NUMBER: _builtins.int
         name: _builtins.str
-        """The member, 1..100 bytes of UTF-8. Required; labels the member's draws."""
+        """The member, 1..100 bytes of UTF-8. Required; no other member's; labels the member's draws."""
         statistic: _builtins.int
         """Statistic, -99..99. Unset is 0."""
         advantage: _builtins.int

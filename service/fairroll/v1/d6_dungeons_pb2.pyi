@@ -166,7 +166,7 @@ class D6DungeonsCheck(_message.Message):
         ADVANTAGE_FIELD_NUMBER: _builtins.int
         DISADVANTAGE_FIELD_NUMBER: _builtins.int
         name: _builtins.str
-        """The member, 1..100 bytes of UTF-8. Required; labels the member's draws."""
+        """The member, 1..100 bytes of UTF-8. Required; no other member's; labels the member's draws."""
         skill: _builtins.int
         """The class skill, -100..100. Unset, 0 or less: unskilled, 1d6 at disadvantage."""
         unskilled: _builtins.bool

@@ -323,7 +323,7 @@ def test_cancelling_by_counts_is_cancelling_one_by_one(size: int) -> None:
         (SkillRoll(advantage=3), 2_000),
         (SkillRoll(advantage=3, opposition=OpposingRoll("Orc", disadvantage=3)), 3_000),
         (SkillRoll(advantage=3, opposition=PerilDie(1), change=ChangePolicy.LOWEST), 15_000),
-        (GroupRoll(GroupMode.ALL_TOGETHER, (Member("A"), Member("B"), Member("C")) * 2), 1_000),
+        (GroupRoll(GroupMode.ALL_TOGETHER, tuple([Member(name) for name in "ABCDEF"])), 1_000),
     ],
 )
 def test_odds_stay_cheap(check: object, work: int) -> None:
@@ -646,6 +646,13 @@ def test_out_of_range_is_refused(make: Callable[[], object], field: str, minimum
 
 
 def test_the_ends_of_each_range_are_accepted() -> None:
-    member = Member("é" * 50, -99, 99, 99)
-    assert crossroads.draws(GroupRoll(GroupMode.ALL_TOGETHER, (member,) * 100)) == 300
+    members = tuple([Member(f"{at:02}" + "é" * 49, -99, 99, 99) for at in range(100)])
+    assert crossroads.draws(GroupRoll(GroupMode.ALL_TOGETHER, members)) == 300
     assert crossroads.draws(SkillRoll(99, 99, 0, OpposingRoll("Orc", 99, 0, 99))) == 12
+
+
+def test_two_members_of_one_name_are_refused() -> None:
+    with pytest.raises(CheckError) as caught:
+        GroupRoll(GroupMode.SIMPLE, (Member("A"), Member("B"), Member("A", 2)))
+    error = caught.value
+    assert (error.reason, error.field, error.value) == ("CONFLICT", "members[2].name", "A")

@@ -362,4 +362,12 @@ def test_a_split_and_its_policy_need_each_other() -> None:
 
 def test_the_ends_of_each_range_are_accepted() -> None:
     assert d6_dungeons.draws(SkillRoll(99, 100, saved_ones_spent=99, ones_from_allies=99)) == 100
-    assert d6_dungeons.draws(TeamRoll(1, (Member("é" * 50, -100, advantage=99),) * 100)) == 100
+    members = tuple([Member(f"{at:02}" + "é" * 49, -100, advantage=99) for at in range(100)])
+    assert d6_dungeons.draws(TeamRoll(1, members)) == 100
+
+
+def test_two_members_of_one_name_are_refused() -> None:
+    with pytest.raises(CheckError) as caught:
+        TeamRoll(5, (Member("A"), Member("B"), Member("A", 2)))
+    error = caught.value
+    assert (error.reason, error.field, error.value) == ("CONFLICT", "members[2].name", "A")
