@@ -154,6 +154,7 @@ def test_an_owner_gives_nothing_for_what_was_not_offered_or_not_shown(game: Game
     asked = ("chain", "reveal", game.path("ann.chain"))
     for arguments, code, reason in (
         ((request, *root), 2, "KEY_LIST_MISSING"),
+        ((request, *root, "--keys", game.service.keys / "key-list.json"), 2, "OFFER_NOT_SHOWN"),
         ((request, *root, "--keys", game.path("offer.json")), 1, "UNKNOWN_FIELD"),
         ((request, "--root", "ab" * 32, "--keys", game.service.keys / "key-list.json"), 1, "UNKNOWN_KEY"),
         ((game.path("nowhere"), *root, "--keys", game.service.keys / "key-list.json"), 2, "FILE_NOT_READ"),
@@ -217,7 +218,8 @@ def test_the_request_digest_is_the_one_that_the_receipt_will_have(game: Game) ->
     request = game.announce(0, "d20")
     assert json.loads(request.read_text())["previous"] == ""
     asked = ("chain", "reveal", game.path("ann.chain"), request, "--root", game.service.root_key)
-    given = game.run(*asked, "--keys", game.service.keys / "key-list.json", "--json").json
+    shown = ("--keys", game.service.keys / "key-list.json", "--mine", game.path("offer.json"))
+    given = game.run(*asked, *shown, "--json").json
     game.play(request, 0)
     (receipt,) = game.verify("offer.json").json["receipts"]
     assert given["requestDigest"] == receipt["requestDigest"]

@@ -1008,8 +1008,11 @@ def _throw_steps(throw: Throw, roller: _Roller, who: str = "") -> list[str]:
     if throw.net:
         standing = [die for die in rolled if Fate.DROPPED not in die.fates]
         which = f"{'least favourite' if throw.net > 0 else 'favourite'}{'s' if abs(throw.net) > 1 else ''}"
-        gone = _faces(_with(throw, Fate.DROPPED))
-        steps.append(f"{_modifier(throw.net)}: remove the {which}, {gone}; {_faces(standing)} remain")
+        dropped = _with(throw, Fate.DROPPED)
+        gone = f"the {which}, {_faces(dropped)}"
+        if not _is_usual(throw.net, dropped, standing):
+            gone = f"{_faces(dropped)}, as chosen"
+        steps.append(f"{_modifier(throw.net)}: remove {gone}; {_faces(standing)} remain")
     final = _with(throw, Fate.KEPT)
     if throw.multiple is Multiple.CHANGE:
         steps += _change_steps(throw, standing, final)
@@ -1027,6 +1030,12 @@ def _throw_steps(throw: Throw, roller: _Roller, who: str = "") -> list[str]:
     if throw.temporary_fate_dice:
         steps.append("A triple: a Temporary Fate Die with a Short Duration")
     return [who + step for step in steps]
+
+
+def _is_usual(net: int, dropped: Sequence[Die], standing: Sequence[Die]) -> bool:
+    """Whether the dice that were removed are the page's least favourites, or its favourites."""
+    gone, left = [die.value for die in dropped], [die.value for die in standing]
+    return max(gone) <= min(left) if net > 0 else min(gone) >= max(left)
 
 
 def _change_steps(throw: Throw, standing: Sequence[Die], final: Sequence[Die]) -> list[str]:

@@ -102,7 +102,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Receipts that no honest operator signs together."""
+    """Receipts that exclude one another: whose doing they are depends on the guard that signed them."""
 
     reason: str
     table: str

@@ -222,10 +222,22 @@ def _evidence(value: dict[str, Any]) -> str:
             f"<pre>{_text(' '.join(map(asked, of['asked'])))}</pre></div>"
             for of in each["receipts"]
         )
-        shown.append(f"<h3>{what}: {_name(each['table'])}, seq {each['seq']}</h3><div class=pair>{cards}</div>")
+        shown.append(
+            f"<h3>{what}: {_name(each['table'])}, seq {each['seq']}</h3><p>{_whose(guarded=each['guarded'])}</p>"
+            f"<div class=pair>{cards}</div>"
+        )
     return (
-        "<h2>Evidence</h2><p>The operator's key signed each of these, and together no honest service signs them. "
+        "<h2>Evidence</h2><p>The operator's key signed each of these, and they exclude one another. "
         "The JSON report holds the signed envelopes: anybody can check them.</p>" + "".join(shown)
+    )
+
+
+def _whose(*, guarded: bool) -> str:
+    if guarded:
+        return "The operator's doing: by its own word a guard lets each seq be used once, and each answer given once."
+    return (
+        "No guard was in use, so this service signs whatever it is asked: the doing of whoever holds the caller's "
+        "credentials, or of the operator. Nobody can tell which of them the table went by."
     )
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
-from math import sqrt
+from math import ceil
+
+from fairroll.audit.statistics import central_counts
 
 _HEIGHT = 150
 _LEFT, _BOTTOM, _TOP = 40, 22, 10
 _MAX_LABELS = 24
+_LABEL, _CHARACTER, _SPACE = 8, 6.5, 6
+"""A label's characters, the width of one of them and what stays free between two labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +27,7 @@ class Bar:
 
 def bars(title: str, shown: Sequence[Bar], total: int) -> str:
     """Return counts as bars, with a mark at what is expected and a whisker where 99 of 100 fair counts lie."""
-    spread = [_whisker(each.expected, total) for each in shown]
+    spread = _whiskers([each.expected for each in shown], total)
     highest = max([each.count for each in shown] + [high for _, high in spread] + [1])
     width = max(240, min(760, 34 * len(shown))) + _LEFT
     step = (width - _LEFT - 8) / max(1, len(shown))
@@ -33,7 +37,8 @@ def bars(title: str, shown: Sequence[Bar], total: int) -> str:
         return round(_TOP + body * (1 - value / highest), 1)
 
     parts = [_axis(width, highest, y(0), y(highest))]
-    every = -(-len(shown) // _MAX_LABELS)
+    longest = max([len(each.label[:_LABEL]) for each in shown], default=0)
+    every = max(-(-len(shown) // _MAX_LABELS), ceil((longest * _CHARACTER + _SPACE) / step))
     for index, (bar, (low, high)) in enumerate(zip(shown, spread, strict=True)):
         x = round(_LEFT + index * step, 1)
         inner = round(max(1.0, step * 0.72), 1)
@@ -45,7 +50,9 @@ def bars(title: str, shown: Sequence[Bar], total: int) -> str:
             f'<path class="expected" d="M{x} {y(bar.expected)}H{round(x + inner, 1)}"/>'
         )
         if index % every == 0:
-            parts.append(f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(bar.label[:8])}</text>')
+            parts.append(
+                f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(bar.label[:_LABEL])}</text>'
+            )
     return _svg(title, width, _HEIGHT, parts)
 
 
@@ -87,10 +94,11 @@ def dots(title: str, shown: Sequence[Dot]) -> str:
     return _svg(title, width, height, parts)
 
 
-def _whisker(expected: float, total: int) -> tuple[float, float]:
-    """Return where 99 of 100 fair counts lie, by the normal law."""
-    half = 2.576 * sqrt(max(0.0, expected * (1 - expected / total))) if total else 0.0
-    return max(0.0, expected - half), expected + half
+def _whiskers(expected: Sequence[float], total: int) -> list[tuple[float, float]]:
+    """Return where 99 of 100 fair counts lie, each by its own binomial law: rare ones have no normal one."""
+    if not total:
+        return [(0.0, 0.0) for _ in expected]
+    return [central_counts(total, min(1.0, each / total)) for each in expected]
 
 
 def _axis(width: int, highest: float, bottom: float, top: float) -> str:

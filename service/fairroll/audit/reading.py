@@ -82,7 +82,7 @@ class Reading:
         names: files, folders or `-`, as they were given.
         changed: after reading, the files that were added, taken away or written while it went on, and so may not be
             part of it as they are now.
-        passed_over: how many files of folders have another suffix.
+        passed_over: how many files of folders have another suffix, or are pipes and the like, which may never end.
     """
 
     names: Sequence[str]
@@ -130,7 +130,7 @@ def _listing(folder: str) -> tuple[dict[str, _State | None], int]:
     for where, folders, files in os.walk(folder):
         folders.sort()
         for name in files:
-            if name.endswith(SUFFIXES):
+            if name.endswith(SUFFIXES) and Path(where, name).is_file():
                 found.append(str(Path(where, name)))
             else:
                 others += 1

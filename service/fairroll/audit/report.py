@@ -96,7 +96,7 @@ def verdict(audit: Audit) -> list[str]:
         told.append(f"{many(unread, 'item')} could not be read as a receipt.")
     if audit.evidence_count:
         told.append(
-            f"In {many(audit.evidence_count, 'place')} the operator signed what excludes one another: see evidence."
+            f"In {many(audit.evidence_count, 'place')} receipts are signed that exclude one another: see evidence."
         )
     if audit.sessions_unverified:
         told.append(f"{many(audit.sessions_unverified, 'session')} of {audit.session_count:,} did not verify whole.")
@@ -256,11 +256,14 @@ def _session(found: SessionResult) -> dict[str, Any]:
 
 def _evidence(evidence: Evidence) -> dict[str, Any]:
     requests = {each.request_digest for each in evidence.receipts}
+    records = [roll_pb2.RollRecord.FromString(each.envelope.payload) for each in evidence.receipts]
+    unguarded = (roll_pb2.GUARD_MODE_UNSPECIFIED, roll_pb2.GUARD_MODE_NONE)
     return {
         "reason": evidence.reason,
         "table": evidence.table,
         "seq": evidence.seq,
         "differentRequests": len(requests) > 1,
+        "guarded": any(record.guard_mode not in unguarded for record in records),
         "receipts": [
             {
                 "receipt": each.name,
@@ -272,8 +275,7 @@ def _evidence(evidence: Evidence) -> dict[str, Any]:
                 ],
                 "envelope": envelope_json(each.envelope),
             }
-            for each in evidence.receipts
-            for record in [roll_pb2.RollRecord.FromString(each.envelope.payload)]
+            for each, record in zip(evidence.receipts, records, strict=True)
         ],
     }
 

@@ -34,6 +34,12 @@ def require_scipy() -> None:
     _stats()
 
 
+def central_counts(trials: int, chance: float) -> tuple[float, float]:
+    """Return the counts between which at least 99 of 100 fair ones lie, by the binomial law."""
+    low, high = _stats().binom.ppf((LEVEL / 2, 1 - LEVEL / 2), trials, chance)
+    return float(low), float(high)
+
+
 def _stats() -> Any:  # noqa: ANN401  scipy has no types
     try:
         from scipy import stats  # noqa: PLC0415  takes a second to load, and only reports need it

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 from fairroll import files, strict_json
 from fairroll.audit import report
@@ -17,7 +18,7 @@ from fairroll.audit.pool import cores
 from fairroll.cli.mine import add_mine, read_mine
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_lines, read_root_key
 from fairroll.cli.verify import key_list_of, read_digest
-from fairroll.errors import KeyFileError
+from fairroll.errors import KeyFileError, WrongUseError
 from fairroll.trust import TrustFile
 
 _EPILOG = """\
@@ -72,6 +73,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Audit, report, and say in short what came of it."""
     reports = [path for path in (options.html, options.json_report) if path is not None]
+    if len(reports) == 2 and reports[0].resolve() == reports[1].resolve():
+        raise WrongUseError("REPORTS_IN_ONE_FILE", "--html and --json name one file", field="--json")
     for path in reports:
         _require_free(path, overwrite=options.overwrite)
     if reports:
@@ -139,9 +142,9 @@ def _lines(found: Audit) -> Iterable[str]:
     sessions = value["sessions"]
     one_offs = f"{sessions['oneOffs']:,} one-offs"
     yield f"sessions  {sessions['count']:,}, of which {one_offs}; {sessions['notVerified']:,} not whole"
-    for session in [each for each in sessions["shown"] if not each["verified"] or each["openCount"] or each["sealed"]][
-        :_SHOWN
-    ]:
+    told = [each for each in sessions["shown"] if not each["oneOff"] or each["findings"]]
+    # What wants attention first; heads of the others too, since they are what participants compare.
+    for session in sorted(told, key=_is_quiet)[:_SHOWN]:
         yield f"  {session['table']}: {report.many(session['receipts'], 'receipt')}, head {session['heads'][-1]}"
         yield from (
             f"    {each['reason']} at seq {each['seq']}: {each['message']}" for each in session["findings"][:_SHOWN]
@@ -174,6 +177,10 @@ def _lines(found: Audit) -> Iterable[str]:
             yield from (f"  {sentence}" for sentence in report.level_sentences(each))
     else:
         yield "NOT VERIFIED"
+
+
+def _is_quiet(session: dict[str, Any]) -> bool:
+    return bool(session["verified"] and not session["openCount"] and not session["sealed"])
 
 
 class _Progress:

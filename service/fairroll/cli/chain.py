@@ -114,7 +114,9 @@ def _announced(request: roll_pb2.RollRequest, keys: KeyList, mine: Mine) -> Anno
         raise RequestError("UNKNOWN_KEY", "the key list has no such VRF key of that origin", field="session.vrf_key_id")
     if key.status is KeyStatus.REVOKED:
         raise RequestError("KEY_REVOKED", "the session's VRF key is revoked", field="session.vrf_key_id")
-    if mine.offers and mine.offer_of(request.session) is None:
+    if not mine.offers:
+        raise WrongUseError("OFFER_NOT_SHOWN", "name the offer that the session must be of with --mine", field="--mine")
+    if mine.offer_of(request.session) is None:
         raise RequestError(
             "OFFER_NOT_OPENED", "the request's session is not one that you were offered", field="session"
         )

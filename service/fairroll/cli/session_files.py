@@ -30,7 +30,7 @@ def read_receipts(names: Sequence[str]) -> list[tuple[str, Bundle | FairrollErro
 def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError, bool]]:
     """Yield names and texts, and whether a text has its end: a last line without one may have been cut."""
     if name != "-" and Path(name).is_dir():
-        files = sorted(path for path in Path(name).iterdir() if path.suffix in (".json", _LINES))
+        files = sorted(path for path in Path(name).iterdir() if path.suffix in (".json", _LINES) and path.is_file())
         if not files:
             yield name, KeyFileError("FILE_NOT_READ", f"{name} has no .json and no .jsonl file", field=name), True
         for path in files:
