@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from math import ceil, floor
 from typing import NamedTuple
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_DRAWS, MAX_POOL, MAX_SIDES
 from fairroll_rules.notation.dialects import reading_of
-from fairroll_rules.notation.exact import CALL, OPERATE, power, root_of, tester
+from fairroll_rules.notation.exact import CALL, OPERATE, plain, power, root_of, tester
 from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
 from fairroll_rules.notation.limits import (
     MAX_EXPONENT,
@@ -31,12 +32,10 @@ from fairroll_rules.notation.tree import (
     Chain,
     Comparison,
     Dice,
-    Drop,
     Exact,
     Faces,
     Group,
     Inline,
-    Keep,
     Labelled,
     Modified,
     Negate,
@@ -50,7 +49,6 @@ from fairroll_rules.notation.tree import (
     Variable,
     children,
     has_dice,
-    operands,
 )
 
 
@@ -186,8 +184,7 @@ class Analysis:
             case Variable(name, span, default):
                 return self._variable(name, span, default)
             case Dice() | Group() | Modified():
-                low, high, whole = self.pile(node).total()
-                return Range(low, high, whole, _bits(low, high, whole, self._element_bits(node)))
+                return self._of_pile(node, self.pile(node))
             case Negate(operand):
                 inside = self.range(operand)
                 return Range(-inside.high, -inside.low, inside.whole, inside.bits)
@@ -213,6 +210,10 @@ class Analysis:
                 return inside
             case Repeat(_, body):
                 return self.range(body)
+
+    def _of_pile(self, node: Dice | Group | Modified, pile: Pile) -> Range:
+        low, high, whole = pile.total()
+        return Range(low, high, whole, _bits(low, high, whole, self._element_bits(node)))
 
     def _query(self, node: Query) -> Range:
         answer = self._variables.get(node.name)
@@ -254,26 +255,27 @@ class Analysis:
         """
         pools = pools_of(node.node) or []
         piles = [self.pile(pool) for pool in pools]
+        for pool, pile in zip(pools, piles, strict=True):
+            # Each pool is rolled once: what stands around it asks for its range only.
+            self.ranges[id(pool)] = self._of_pile(pool, pile)
         whole = self.range(node.node)
-        for modifier in node.modifiers:
-            for operand in operands(modifier):
-                self.range(operand)
-            if isinstance(modifier, (Keep, Drop)):
-                self.count(modifier.count, "the number of dice to keep or drop")
-            self.worked(sum([pile.most for pile in piles]))
         shift = self._shift(node.node, pools)
-        if shift is not None and all(pile.least == pile.most and not _is_chained(pile) for pile in piles):
-            lows = sorted([pile.low for pile in piles for _ in range(pile.most)])
-            highs = sorted([pile.high for pile in piles for _ in range(pile.most)])
-            ranked = Pile(len(lows), len(lows), lows[0] if lows else 0, highs[-1] if highs else 0, None)
-            ranked = modify(self, replace(ranked, ranked=(tuple(lows), tuple(highs))), node.modifiers)
-            low, high, _ = ranked.total()
+        by_die = shift is not None and all(pile.least == pile.most and pile.chains is None for pile in piles)
+        counted = any(pile.counted is not None for pile in piles)
+        dice = _together(piles, ranked=by_die and not counted)
+        left = modify(self, dice, node.modifiers)
+        if left.least == dice.most:
+            return whole
+        if shift is not None and by_die:
+            low, high = _any_of(piles, left) if counted else left.total()[:2]
             low, high = low + shift, high + shift
             return Range(low, high, whole.whole, max(_bits(low, high, whole.whole, 0), whole.bits))
         for pool, pile in zip(pools, piles, strict=True):
             low, high, _ = pile.total()
-            dropped = Range(min(low, 0, pile.low * pile.most), max(high, 0), True, self.ranges[id(pool)].bits)
-            self.ranges[id(pool)] = dropped
+            if pile.counted is None:
+                low = min(low, pile.low * pile.most)
+            # Whatever is dropped counts for nothing.
+            self.ranges[id(pool)] = Range(min(low, 0), max(high, 0), True, self.ranges[id(pool)].bits)
         for each in _between(node.node, pools):
             self.ranges.pop(id(each), None)
         return self.range(node.node)
@@ -475,8 +477,25 @@ def _comparison(operator: str, left: Range, right: Range) -> Range:
     return Range(int(all(held)), int(any(held)), True, 2)
 
 
-def _is_chained(pile: Pile) -> bool:
-    return pile.chains is not None
+def _together(piles: Sequence[Pile], *, ranked: bool) -> Pile:
+    """Return the dice of several pools as one pile; `ranked` where each has its own bounds."""
+    together = Pile(sum([each.least for each in piles]), sum([each.most for each in piles]), 0, 0, None)
+    if not ranked:
+        return together
+    lows = sorted([pile.low for pile in piles for _ in range(pile.most)])
+    highs = sorted([pile.high for pile in piles for _ in range(pile.most)])
+    return replace(together, low=min(lows, default=0), high=max(highs, default=0), ranked=(tuple(lows), tuple(highs)))
+
+
+def _any_of(piles: Sequence[Pile], left: Pile) -> tuple[Exact, Exact]:
+    """Return the ends of what some of the dice are worth, whichever are left: a count has other ends than a value."""
+    ends: list[tuple[Exact, Exact]] = []
+    for pile in piles:
+        low, high, _ = pile.total()
+        ends += [(Fraction(low) / pile.most, Fraction(high) / pile.most)] * pile.most
+    lows, highs = sorted([low for low, _ in ends]), sorted([high for _, high in ends], reverse=True)
+    sums = [(sum(lows[:many]), sum(highs[:many])) for many in range(left.least, left.most + 1)]
+    return plain(min([low for low, _ in sums])), plain(max([high for _, high in sums]))
 
 
 def _between(node: Node, pools: Sequence[Node]) -> Iterator[Node]:

@@ -332,7 +332,7 @@ class Compiler:
 
     def _among(self, modifier: Among) -> AmongStep:
         choosers = tuple([self._chooser(point) for point in modifier.points])
-        return AmongStep(modifier.explode, modifier.again, choosers, modifier.most)
+        return AmongStep(modifier.explode, modifier.again, choosers, modifier.most, modifier.natural)
 
     def _chooser(self, point: Point) -> Chooser:
         return Ranking(point.highest, point.count, point.others) if isinstance(point, Rank) else self._test(point)
@@ -352,7 +352,8 @@ class Compiler:
             named = node.sides.faces if isinstance(node.sides, Faces) else ()
             count = self._amount(node.count, labels)
             sides = len(named) if isinstance(node.sides, Faces) else self._amount(node.sides, labels)
-            runners.append(self._stepped(count, sides, named, levels or [()], Phases((), (), ())))
+            everything = self._phases([modifier for level in levels for modifier in level], named)
+            runners.append(self._stepped(count, sides, named, levels or [()], everything))
         places = {id(pool): index for index, pool in enumerate(pools)}
         return PickThrow(runners, self._phases(pick.modifiers, ()), self._formula(pick.node, places, labels))
 

@@ -129,6 +129,8 @@ class ModifierParser(ABC):
                 modifiers = _whole_pool(modifiers)
             if self.has(Trait.BY_VALUE):
                 modifiers = _by_value(modifiers, source)
+            elif _clamped(source):
+                modifiers = [replace(each, natural=True) if isinstance(each, Among) else each for each in modifiers]
             self.count_node(span)
             source = Modified(source, tuple(modifiers), span)
         return source
@@ -559,6 +561,15 @@ def _by_value(modifiers: list[Modifier], source: Dice | Group | Modified) -> lis
                 settled.append(modifier)
         changed = changed or _changes(modifier)
     return settled
+
+
+def _clamped(source: Dice | Group | Modified) -> bool:
+    """Tell whether a pool has clamps: dice that are rolled again together are a level of their own behind those."""
+    while isinstance(source, Modified):
+        if any(isinstance(each, Clamp) for each in source.modifiers):
+            return True
+        source = source.source
+    return False
 
 
 def _changes(modifier: Modifier) -> bool:

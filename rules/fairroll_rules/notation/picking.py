@@ -51,7 +51,7 @@ def of_one(node: Modified, reading: Reading, count_node: Callable[[Span], None])
     selects = tuple([each for each in node.modifiers if not isinstance(each, (*_COUNTS, Sort))])
     result: Node = node
     if selects and reading.alone["select"] == "dice":
-        result = _picked(inner, node, selects)
+        result = _picked(inner, node, selects, reading)
         if counts and reading.alone["count"] != "dice":
             raise _nothing_to_choose(node)
     else:
@@ -93,13 +93,16 @@ def _all(nodes: tuple[Node, ...]) -> list[Pool] | None:
     return found
 
 
-def _picked(inner: Node, group: Modified, selects: tuple[Modifier, ...]) -> Node:
+def _picked(inner: Node, group: Modified, selects: tuple[Modifier, ...], reading: Reading) -> Node:
     pools = pools_of(inner)
     if not pools:
         raise _nothing_to_choose(group)
     if len(pools) == 1:
         (pool,) = pools
         return _replaced(inner, {id(pool): _selected(pool, selects, group.span)})
+    if reading.alone["count"] == "dice" and any(map(_is_counted, pools)):
+        # Where a group counts its dice itself, nobody says what choosing among counted dice comes to.
+        raise refuse("COUNTED_ALREADY", "the dice in the group are counted already", selects[0].span)
     return Pick(inner, selects, group.span)
 
 
@@ -137,7 +140,7 @@ def _counted(inner: Node, group: Modified, counts: tuple[Count | Tally | Match, 
 
 def _is_counted(pool: Pool) -> bool:
     return isinstance(pool, Modified) and (
-        any(isinstance(each, _COUNTS) for each in pool.modifiers)
+        any(isinstance(each, (Count, Tally)) or (isinstance(each, Match) and each.total) for each in pool.modifiers)
         or (isinstance(pool.source, Modified) and _is_counted(pool.source))
     )
 

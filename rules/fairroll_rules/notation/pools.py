@@ -344,7 +344,7 @@ def _among(looker: Looker, pile: Pile, modifier: Among) -> Pile:
         _ends_some_time(faced, points, modifier, "explosion" if modifier.explode else "reroll", highest=False)
     bursting = faced.some(points, matching=True, sides=faced.most)
     if not modifier.explode:
-        return _widened(pile, faced.ends()) if bursting or not points or ranks else pile
+        return _rerolled_among(pile, faced, modifier.most) if bursting or not points or ranks else pile
     looker.grown()
     plain = pile.pristine and not ranks and bool(points)
     resting = faced.some(points, matching=False, sides=faced.most)
@@ -382,6 +382,17 @@ def _among(looker: Looker, pile: Pile, modifier: Among) -> Pile:
         chain_high=high,
         whole=whole,
     )
+
+
+def _rerolled_among(pile: Pile, faced: Faced, most: int | None) -> Pile:
+    """Return the pile in which so many dice at most, or any, may be worth what was just rolled."""
+    widened = _widened(pile, faced.ends())
+    low, high, _ = pile.total()
+    if most is None or (widened.low, widened.high) == (pile.low, pile.high):
+        return widened
+    many = min(most, pile.most)
+    ends = low + many * (widened.low - pile.low), high + many * (widened.high - pile.high)
+    return replace(widened, chains=(1, 1), chain_low=ends[0], chain_high=ends[1])
 
 
 def _rising(dice: int, sides: int) -> int:

@@ -252,7 +252,10 @@ class SteppedPool(Runner):
 
 
 class PickThrow(Runner):
-    """Dice of several pools, of which some are selected together; `formula` makes the total of those of the pools."""
+    """Dice of several pools, of which some are selected together; `formula` makes the total of those of the pools.
+
+    Selecting looks at the values of the dice; a pool that counts is then worth what it counts among those left.
+    """
 
     __slots__ = ("formula", "phases", "pools")
 
@@ -267,15 +270,23 @@ class PickThrow(Runner):
         records: list[Record] = []
         thrown = [pool.thrown(dice, records) for pool in self.pools]
         standing = [(number, item) for number, items in enumerate(thrown) for item in items if item.standing]
-        live = self.phases.live([item.value for _, item in standing], self.phases.amounts(dice, records))
-        totals: list[Exact] = [0] * len(thrown)
+        live = frozenset(self.phases.live([item.value for _, item in standing], self.phases.amounts(dice, records)))
+        left: list[list[Exact]] = [[] for _ in thrown]
         for index, (number, item) in enumerate(standing):
             if index in live:
-                totals[number] += item.value
-            item.fates += KEPT if index in live else DROPPED
+                left[number].append(item.value)
+                item.fates += self.pools[number].phases.fates(item.value, item.natural, item.face.sides)
+            else:
+                item.fates += DROPPED
+        totals: list[Exact] = []
+        counts: Counts | None = None
+        for pool, values in zip(self.pools, left, strict=True):
+            total, own = pool.phases.worth(values)
+            totals.append(total)
+            counts = add_counts(counts, own)
         records += [make_die(item.face.draw, item.value, item.fates) for items in thrown for item in items]
         records.sort(key=_drawn)
-        return self.formula(totals, records), None, records
+        return self.formula(totals, records), counts, records
 
 
 class InlinedThrow(Runner):

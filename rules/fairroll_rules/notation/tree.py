@@ -249,7 +249,8 @@ class Among:
     """Reroll or explode dice of the pool as a whole: those that any point chooses, `most` of them at most.
 
     A reroll falls once to each. `again` looks at the dice that an explosion brought, too. No point is the highest face
-    for an explosion and the lowest for a reroll; `most` None is no bound. Dice count by their values.
+    for an explosion and the lowest for a reroll; `most` None is no bound. Dice are chosen by their values; `natural`
+    by what they show, where a clamp before it makes that another number.
     """
 
     explode: bool
@@ -257,6 +258,7 @@ class Among:
     points: tuple[Point, ...]
     most: int | None
     span: Span = field(compare=False)
+    natural: bool = False
 
 
 @dataclass(frozen=True, slots=True)

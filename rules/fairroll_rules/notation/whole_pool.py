@@ -14,12 +14,16 @@ from fairroll_rules.outcome import Fate
 
 @dataclass(frozen=True, slots=True)
 class AmongStep:
-    """Reroll or explode the dice that any chooser chooses, at most `most` in all; `again` looks at new dice, too."""
+    """Reroll or explode the dice that any chooser chooses, at most `most` in all; `again` looks at new dice, too.
+
+    Choosers look at values, or at `natural` faces.
+    """
 
     explode: bool
     again: bool
     choosers: tuple[Chooser, ...]
     most: int | None
+    natural: bool
 
     def apply(self, dice: Dice, items: list[Item], named: tuple[int, ...]) -> list[Item]:
         """Return all dice, in the order in which they were drawn."""
@@ -47,7 +51,7 @@ class AmongStep:
 
     def _chosen(self, standing: Sequence[Item]) -> list[int]:
         """Return the places of the dice that are chosen: what an earlier chooser chooses comes first."""
-        values = [item.value for item in standing]
+        values = [item.natural if self.natural else item.value for item in standing]
         places = [place for chooser in self.choosers for place in _first_of(chooser, values)]
         return list(dict.fromkeys(places))
 

@@ -380,7 +380,7 @@ class TreeOdds:
             raise UnsayableError
         pool = Pool(self._work, levels, self._fixed, Counted.TOTAL)
         faces = source.sides.faces if isinstance(source.sides, Faces) else range(1, int(self._fixed(source.sides)) + 1)
-        if pool.choosing.chooses:
+        if pool.choosing.chooses or pool.choosing.counting:
             raise UnsayableError
         return pool, faces, int(self._fixed(source.count))
 
