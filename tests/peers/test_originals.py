@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
+from math import floor
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,16 @@ from fairroll_rules.decisions import GivenAnswers
 from fairroll_rules.dice import DrawnDice, Face, Purpose
 from fairroll_rules.errors import CheckError
 from fairroll_rules.given import GivenFaces
-from fairroll_rules.notation import Dialect
+from fairroll_rules.notation import Dialect, parse
 from fairroll_rules.notation.dialects import reading_of
 from fairroll_rules.notation.exact import ROUND
+from fairroll_rules.notation.translate import translated
 from fairroll_rules.outcome import Fate
 from fairroll_rules.resolve import resolve
 from fairroll_rules.systems import notation
 from fairroll_rules.systems.notation import NotationCheck, NotationOutcome
 from tests.dialect_differences import Difference, differences
+from tests.dialect_texts import dialect_texts
 from tests.exact_means import mean_between
 from tests.node import NODE, packages, run
 from tests.peers.fed import FedDice
@@ -140,6 +143,47 @@ def test_each_listed_difference_is_one(difference: Difference, listed: dict[Diff
             outcome = resolve(NotationCheck(difference.text, difference.dialect), GivenFaces(difference.faces)).outcome
             total, values = written(outcome, difference.dialect), kept(outcome)
         assert (total, values) == (float(difference.ours), list(difference.our_kept))
+
+
+WRITTEN = (
+    "1d20+5 # attack", "1d20 # attack", "2*(1d6+2) # hit", "1d4+2*1d8 # hit", "(4d6kh3)!", "(4d6!)kh3",
+    "(2d6kh1)min4", "(4d6kh3)>=4", "(4d6dh1)dl1", "(4d6kh3)kl1", "1d6[a]+2[b]", "1d6[a]+1d4[b]", "(1d6+2)[b]",
+    "1d6[a][b]", "max(1d6[a], 2)", "{1d6[a], 1d8[b]}kh1", "{1d6, 1d8}kh1[c]+1", "3d20>=(21-5)", "3d6>=(7/2)",
+    "3d6>=(7/3)", "4dF=(-1)", "4dF>(0-1)", "4d6kh(1+1)", "4d6min(6/3)", "3d6ro=(2^1)", "(1+2)d6", "2d(3)",
+    "2d(2*3)", "(3)d6", "(1d4)d6", "0d6", "1000d6kh1", "{{1d6, 1d8}kh1, 1d10}kh1", "{1d6+{1d4, 1d8}}",
+    "floor({1d6, 1d8}kh1/2)", "-1d6", "-(1d6)", "-2^2", "2*-3", "2^(1+1)", "7%3", "1d20%7", "max(1d6, 1d8, 2)",
+    "min(1d6, 2)", "round(1d6/4)", "abs(1d6-4)", "2^3^2", "0.5*3d6", "{2d6, 1d8}dl1", "4d6cs>4cf", "4d6sd", "4d6!!",
+    "4d6!p", "4d6!!p>=5", "6d6u", "3d6uo", "4d6rr1", "4d6ro<3", "10d10>=8f1", "4d6dh1dl1", "d%", "4dF", "4dF.1",
+    "2d20kl1", "6x{4d6kh3}", "3d6<>2", "4d6min2max5", "4d6 # [x]", "4d6 # a ] b", "1d20+1d4 # it's",
+)  # fmt: skip
+"""What one dialect has words for and another takes in other places, or nowhere."""
+
+
+def translations(dialect: Dialect) -> Iterator[tuple[Dialect, str, str]]:
+    """Yield notations with what they are in another dialect, where it can say them."""
+    listed = {each.text for each in differences() if each.dialect is dialect}
+    for own, text in (*[(Dialect.STANDARD, text) for text in WRITTEN], *dialect_texts()):
+        try:
+            there = translated(parse(text, own), dialect)
+        except CheckError:
+            continue
+        # The package reads rolls, and not the commands of its chat.
+        if there not in listed and not parse(text, own).variables and not there.startswith("!"):
+            yield own, text, there
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_the_original_takes_what_is_translated_and_comes_to_the_same(dialect: Dialect, ask: Ask) -> None:
+    found = list(translations(dialect))
+    texts = [there for _, _, there in found]
+    for (own, text, there), rolls in zip(found, ask(dialect, {"texts": texts, "seeds": 3}), strict=True):
+        assert "error" not in rolls, (own, text, there)
+        for theirs in rolls:
+            _, total, _ = ours_on(text, own, theirs["draws"])
+            # What shows fractions rounds nothing.
+            assert (text, there, floor(total)) == (text, there, floor(theirs["total"]))
+    assert len(found) > 300
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_DRAWS, MAX_POOL, MAX_SIDES
-from fairroll_rules.notation.dialects import reading_of
+from fairroll_rules.notation.dialects import Trait, reading_of
 from fairroll_rules.notation.exact import CALL, OPERATE, plain, power, root_of, tester
 from fairroll_rules.notation.faults import NOT_WHOLE, beyond, refuse
 from fairroll_rules.notation.limits import (
@@ -97,6 +97,7 @@ class Analysis:
         self.chosen: dict[int, Node] = {}
         self._variables = variables
         self._functions = reading_of(tree.dialect).functions
+        self._hyphens = Trait.HYPHENS in reading_of(tree.dialect).traits
         self._draws = 0
         self._work = 0
         self._grows = False
@@ -322,9 +323,14 @@ class Analysis:
                 value=name,
                 span=span,
                 expected=(name,),
-                hint=f"bind it: {name}=0 if it is to count for nothing",
+                hint=f"bind it: {name}=0 if it is to count for nothing{self._subtracting(name)}",
             )
         return _exactly(value)
+
+    def _subtracting(self, name: str) -> str:
+        """Return how to subtract, where what was meant for a minus is part of a name."""
+        before, hyphen, after = name.rpartition("-")
+        return f"; to subtract write @{before} - {after}" if hyphen and before and self._hyphens else ""
 
     def _dice(self, node: Dice) -> Pile:
         sides = node.sides

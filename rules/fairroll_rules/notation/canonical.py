@@ -8,9 +8,10 @@ from __future__ import annotations
 import re
 
 from fairroll_rules.errors import CheckError, Span
-from fairroll_rules.notation.dialects import PERCENT, Dialect, Reading, Trait, reading_of
+from fairroll_rules.notation.dialects import COIN, PERCENT, Dialect, Reading, Trait, reading_of
 from fairroll_rules.notation.exact import AWAY
 from fairroll_rules.notation.faults import refuse
+from fairroll_rules.notation.tokens import HYPHENATED
 from fairroll_rules.notation.tree import (
     Among,
     Call,
@@ -51,9 +52,11 @@ from fairroll_rules.notation.tree import (
     never_negative,
 )
 
+_NAMED = re.compile(r"@[a-z0-9._-]+$", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
 _NEIGHBOUR = {">": (">=", 1), ">=": (">", -1), "<": ("<=", -1), "<=": ("<", 1)}
-_GENERATED = (Explode, Reroll, Unique, Clamp, Among)
+GENERATED = (Explode, Reroll, Unique, Clamp, Among)
+"""What makes the dice, before they are chosen from."""
 _KEPT = {"keep": "k", "drop": "p"}
 
 
@@ -138,9 +141,7 @@ class _Writer:
         last, first = source.modifiers[-1], modifiers[0]
         if self.has(Trait.SELECTORS) and _keeps(last) is not None and _keeps(last) == _keeps(first):
             return True
-        rolled = isinstance(first, _GENERATED) and any(not isinstance(each, _GENERATED) for each in source.modifiers)
-        split = rolled or isinstance(last, Among) or isinstance(first, Among)
-        return not (split and self.has(Trait.IN_ORDER))
+        return not (splits(source.modifiers, modifiers) and self.has(Trait.IN_ORDER))
 
     def has(self, trait: Trait) -> bool:
         """Tell whether the dialect has a trait."""
@@ -168,7 +169,8 @@ class _Writer:
             self._token("?{", "a default for a variable", node.span)
             return f"?{{{node.name}|{node.default}}}"
         self._token("@", "a variable", node.span)
-        plain = _PLAIN_NAME.fullmatch(node.name) and "[[" not in self.reading.tokens
+        name = HYPHENATED if self.has(Trait.HYPHENS) else _PLAIN_NAME
+        plain = name.fullmatch(node.name) and "[[" not in self.reading.tokens
         return f"@{node.name}" if plain else f"@{{{node.name}}}"
 
     def _group(self, elements: tuple[Node, ...], span: Span) -> str:
@@ -218,8 +220,12 @@ class _Writer:
             looser = isinstance(operand, Comparison) or (
                 isinstance(operand, Chain) and (sums <= (operand.operators[0] in "+-"))
             )
+            # A percent sign before a minus sign is a hundredth where minus signs belong to numbers.
+            looser |= operator == "%" and isinstance(operand, Negate) and self.has(Trait.NUMBERS_ALONE_NEGATE)
             text = self.node(operand)
-            parts += ["%" if operator == "rem" else operator, f"({text})" if looser else text]
+            joined = operator == "-" and self.has(Trait.HYPHENS) and _NAMED.search(parts[-1])
+            sign = " - " if joined else "%" if operator == "rem" else operator
+            parts += [sign, f"({text})" if looser else text]
         return "".join(parts)
 
     def _factor(self, node: Node) -> str:
@@ -290,6 +296,8 @@ class _Writer:
                 return self._count(compare, weight, dice, span, failure=failure)
             case Tally(kind, compare, span):
                 self._needs(self.has(Trait.TALLIES), f"what {kind} counts", span)
+                if kind == "cs" and (call := called(dice, compare)):
+                    return call
                 return f"{kind}{self._point(compare, dice)}"
             case Match(total, count, compare, span):
                 name = self._own("mt" if total else "m", "matching dice", span)
@@ -364,6 +372,8 @@ class _Writer:
     def _count(self, compare: Compare, weight: int, dice: Dice | None, span: Span, *, failure: bool) -> str:
         if self.has(Trait.TALLIES):
             self._needs(not failure and weight == 1, "failures beside successes, or weights", span)
+            if call := called(dice, compare):
+                return call
             return f"cs{self._point(compare, dice)}"
         self._needs("f" in self.reading.modifiers, "successes", span)
         if weight > 1:
@@ -410,6 +420,13 @@ class _Writer:
         raise self.unsayable("a computed compare point", compare.span)
 
 
+def splits(inner: tuple[Modifier, ...], outer: tuple[Modifier, ...]) -> bool:
+    """Tell whether modifiers that are applied as written are two levels without parentheses, too."""
+    last, first = inner[-1], outer[0]
+    rolled = isinstance(first, GENERATED) and any(not isinstance(each, GENERATED) for each in inner)
+    return rolled or isinstance(last, Among) or isinstance(first, Among)
+
+
 def _number(value: Exact) -> str:
     if isinstance(value, int):
         return str(value)
@@ -419,6 +436,16 @@ def _number(value: Exact) -> str:
         places += 1
     whole, fraction = divmod(int(value * 10**places), 10**places)
     return f"{whole}.{fraction:0{places}}"
+
+
+def called(dice: Dice | None, compare: Compare | None) -> str:
+    """Return how coins are called, `c1`; the empty string for other dice and for what is no call."""
+    coins = dice is not None and isinstance(dice.sides, Faces) and dice.sides.faces == COIN
+    match compare:
+        case Compare("=", Number(value)) if coins and value in COIN:
+            return f"c{value}"
+        case _:
+            return ""
 
 
 def _keeps(modifier: Modifier) -> bool | None:

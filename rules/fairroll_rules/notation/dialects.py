@@ -64,6 +64,14 @@ class Trait(Enum):
     """`round` rounds a half away from zero; elsewhere it is up."""
     ADVANTAGE = 13
     """The first `adv` or `dis` that stands alone changes a leading 1d20."""
+    HYPHENS = 18
+    """A hyphen is part of a variable's name."""
+    LITERAL_POINTS = 19
+    """The original takes a literal or a variable behind a modifier, nothing computed."""
+    CLOSED = 20
+    """The original takes modifiers behind dice and groups, not behind parentheses."""
+    NAMED_POOLS = 21
+    """The original takes labels and comments behind dice and groups alone, and no group inside a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +126,9 @@ class Reading:
 
 PERCENT = (100,)
 _TENS = tuple(range(0, 100, 10))
-_FUDGE = (-1, 0, 1)
+FUDGE = (-1, 0, 1)
 _FUDGE_ONE = (-1, 0, 0, 0, 0, 1)
+COIN = (0, 1)
 
 _SIGNS = MappingProxyType({each: each for each in ("=", "<>", ">", "<", ">=", "<=")})
 
@@ -183,7 +192,7 @@ STANDARD = Reading(
         }
     ),
     compares=_SIGNS,
-    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE, "df.1": _FUDGE_ONE}),
+    dice=MappingProxyType({"d%": PERCENT, "df": FUDGE, "df.1": _FUDGE_ONE}),
     functions=MappingProxyType({**_ROUNDERS, "min": (1, 99), "max": (1, 99)}),
     tokens=frozenset(("^", "{", "d{", "x{", "[", "@", "#", "~", ":")),
     traits=frozenset((Trait.BARE_POINT,)),
@@ -212,7 +221,7 @@ ROLL20 = Reading(
         }
     ),
     compares=MappingProxyType({"=": "=", ">": ">=", "<": "<="}),
-    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE}),
+    dice=MappingProxyType({"d%": PERCENT, "df": FUDGE}),
     functions=MappingProxyType(_ROUNDERS),
     tokens=frozenset(("**", "{", "[", "@", "[[", "?{", "\\")),
     traits=frozenset((Trait.BARE_POINT, Trait.FREE_TEXT, Trait.REMAINDER)),
@@ -245,15 +254,27 @@ FOUNDRY = Reading(
             "cs": ("COUNTS_SUCCESSES", "cs counts in Foundry, and marks elsewhere"),
             "cf": ("COUNTS_FAILURES", "cf counts in Foundry, and marks elsewhere"),
             "k": ("KEEP_HIGHEST", "k keeps the highest dice; Avrae keeps the dice equal to the number"),
+            "@-": ("HYPHEN_IN_NAME", "a hyphen is part of a name in Foundry; to subtract leave a space before it"),
         }
     ),
     compares=MappingProxyType({each: each for each in ("=", ">", "<", ">=", "<=")}),
-    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE, "dc": (0, 1)}),
+    dice=MappingProxyType({"d%": PERCENT, "df": FUDGE, "dc": COIN}),
     functions=MappingProxyType(
         {**_ROUNDERS, "min": (1, 99), "max": (1, 99), "sign": (1, 1), "trunc": (1, 1), "pow": (2, 2), "sqrt": (1, 1)}
     ),
     tokens=frozenset(("{", "[", "@", "#")),
-    traits=frozenset((Trait.BARE_POINT, Trait.IN_ORDER, Trait.AT_MOST, Trait.TALLIES, Trait.REMAINDER)),
+    traits=frozenset(
+        (
+            Trait.BARE_POINT,
+            Trait.IN_ORDER,
+            Trait.AT_MOST,
+            Trait.TALLIES,
+            Trait.REMAINDER,
+            Trait.HYPHENS,
+            Trait.LITERAL_POINTS,
+            Trait.CLOSED,
+        )
+    ),
     alone=MappingProxyType({"select": "total", "count": "total"}),
     examples=MappingProxyType({"count": "10d10cs>=8", "set": _GROUP, "one": "max(1d4-2, 1)"}),
     commands=(
@@ -332,7 +353,7 @@ RPG_DICE_ROLLER = Reading(
         }
     ),
     compares=MappingProxyType({**_SIGNS, "!=": "<>"}),
-    dice=MappingProxyType({"d%": PERCENT, "df": _FUDGE, "df.1": _FUDGE_ONE, "df.2": _FUDGE}),
+    dice=MappingProxyType({"d%": PERCENT, "df": FUDGE, "df.1": _FUDGE_ONE, "df.2": FUDGE}),
     functions=MappingProxyType(
         {**_ROUNDERS, "min": (2, 2), "max": (2, 2), "sign": (1, 1), "pow": (2, 2), "sqrt": (1, 1)}
     ),
@@ -347,6 +368,9 @@ RPG_DICE_ROLLER = Reading(
             Trait.FIXED_DICE,
             Trait.SUCCESS_FIRST,
             Trait.ROUNDS_AWAY,
+            Trait.LITERAL_POINTS,
+            Trait.CLOSED,
+            Trait.NAMED_POOLS,
         )
     ),
     alone=MappingProxyType({"select": "dice", "count": "total"}),

@@ -611,6 +611,8 @@ class Parser(ModifierParser):
         name = self.scan.variable()
         self.variables.append(name)
         variable = Variable(name, self.scan.since(start))
+        if "-" in name and self.has(Trait.HYPHENS):
+            self.warn("@-", variable.span)
         self.node(variable)
         return variable
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from math import floor
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_POOL
-from fairroll_rules.notation.dialects import TABLE, Reading, Trait, knowing, titles_of
+from fairroll_rules.notation.dialects import COIN, TABLE, Reading, Trait, knowing, titles_of
 from fairroll_rules.notation.exact import tester
 from fairroll_rules.notation.faults import FOREIGN, SYNTAX, beyond, refuse
 from fairroll_rules.notation.limits import MAX_MODIFIERS, MAX_WEIGHT
@@ -43,6 +44,8 @@ from fairroll_rules.notation.tree import (
     Unique,
     has_dice,
 )
+
+_CALL = re.compile(r"c[01](?![0-9.])")
 
 _OF_GROUPS = (Keep, Drop, Sieve, Count, Tally, Sort)
 _COUNTS = (Count, Tally, Match)
@@ -102,7 +105,7 @@ class ModifierParser(ABC):
         found: list[_Found] = []
         while True:
             at = scan.at
-            name = "" if scan.peek() in "<>=" else scan.modifier()
+            name = "" if scan.peek() in "<>=" else self._named(source)
             if not name and not (scan.peek() and scan.peek() in "<>=" and "=" in self.reading.compares):
                 break
             for phase, read in self._modifier(name, at, source):
@@ -168,12 +171,29 @@ class ModifierParser(ABC):
         if name == "r" or (name in ("d", "k", "cs", "cf") and not isinstance(source, Group)):
             self.warn(name, span)
         phase = self.reading.phases.get(known, 0)
+        if name == "c":
+            return [(self.reading.phases["tally"], self._called(start))]
         if self.has(Trait.SELECTORS):
             return [(phase, each) for each in self._selecting(known, name, start)]
         if known == "ms":
             self._margin(start)
             return []
         return [(phase, self._parse(known, name, start, source))]
+
+    def _named(self, source: Dice | Group | Modified) -> str:
+        """`named := "c" before 0 or 1, behind coins | modifier`: the empty string where none comes next."""
+        scan, bare = self.scan, _bare(source)
+        coins = isinstance(bare, Dice) and isinstance(bare.sides, Faces) and bare.sides.faces == COIN
+        if coins and self.has(Trait.TALLIES) and _CALL.match(scan.folded, scan.at) and scan.take("c"):
+            return "c"
+        return scan.modifier()
+
+    def _called(self, start: int) -> Tally:
+        """`called := "c" ("0" | "1")`: which side of a coin is a success."""
+        at = self.scan.at
+        number = Number(self.scan.whole("c"), self.scan.since(at))
+        self.count_node(number.span)
+        return Tally("cs", Compare("=", number, number.span), self.scan.since(start))
 
     def _own_face(self, source: Dice | Group | Modified, start: int, *, highest: bool) -> Compare:
         """Return the compare point of a count that has none: the highest or the lowest face."""

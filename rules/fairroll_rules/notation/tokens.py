@@ -25,6 +25,8 @@ _WHOLE = re.compile(r"[0-9]+(?![0-9.])")
 _WORD = re.compile(r"[a-z]+")
 _ADVANTAGE = re.compile(r"(?<!\S)(?:adv|dis)(?!\S)")
 _NAME = re.compile(r"[^\W\d]\w*(?:\.\w+)*")
+HYPHENATED = re.compile(r"[a-zA-Z0-9._-]+")
+"""A variable's name where a hyphen is part of it."""
 
 
 class Lexicon(NamedTuple):
@@ -35,6 +37,7 @@ class Lexicon(NamedTuple):
     words: re.Pattern[str]
     compare: re.Pattern[str]
     comments: re.Pattern[str] | None
+    name: re.Pattern[str]
     tight: bool
 
 
@@ -58,6 +61,7 @@ def _lexicon(reading: Reading) -> Lexicon:
         words=re.compile(rf"(?:{words})" if tight else rf"(?:{words})+(?![a-z])"),
         compare=re.compile(_any(reading.compares)),
         comments=re.compile("|".join(comments), re.DOTALL) if comments else None,
+        name=HYPHENATED if Trait.HYPHENS in reading.traits else _NAME,
         tight=tight,
     )
 
@@ -232,7 +236,7 @@ class Scanner:
         self.at += 1  # the @; no space may follow it
         if self.peek() == "{":
             return self._between("}", start, "a variable's name", "{")
-        match = _NAME.match(self.raw, self.at)
+        match = self.lexicon.name.match(self.raw, self.at)
         if match is None:
             raise self.unexpected("@", "a variable's name")
         self._end(match)

@@ -14,6 +14,7 @@ from fairroll_rules.notation.dialects import Dialect, Rounding, reading_of
 from fairroll_rules.notation.faults import refuse
 from fairroll_rules.notation.grammar import Parser
 from fairroll_rules.notation.plain import explicit, parting
+from fairroll_rules.notation.sayable import commented, plainer, require_sayable
 from fairroll_rules.notation.tree import (
     Bound,
     Call,
@@ -35,24 +36,27 @@ def translated(
 ) -> str:
     """Return a text that the dialect reads as the same tree, with the comment where it can be said.
 
+    It is one that the original takes, which may be less than is read here.
+
     Where the dialects round a total differently and it can come to a difference, the text rounds it itself. With a
     `rounding`, which a check names, both round alike, provided that the check of the text there names it, too.
 
     Raises:
         CheckError: DIALECT_CANNOT_SAY, with the span in the tree's own text of the part that has no words there.
     """
-    root = tree.root if rounding else _rounded(tree, dialect, variables or {})
+    root = plainer(tree.root if rounding else _rounded(tree, dialect, variables or {}), dialect)
+    require_sayable(root, dialect)
     text = canonical(root, dialect)
     there = _read(text, dialect)
     if there is None or not _same(there.root, root):
         raise _misread(tree, root, there, dialect)
     plain = "#" not in reading_of(dialect).tokens and tree.comment[:1].isalpha()
     signs = ("", "# ") if plain else ("# ", "")
-    for sign in signs if tree.comment else ():
-        commented = f"{text} {sign}{tree.comment}"
-        there = _read(commented, dialect)
+    for sign in signs if tree.comment and commented(root, dialect) else ():
+        said = f"{text} {sign}{tree.comment}"
+        there = _read(said, dialect)
         if there is not None and there.comment == tree.comment and _same(there.root, root):
-            return commented
+            return said
     return text
 
 
