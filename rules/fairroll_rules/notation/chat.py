@@ -9,7 +9,7 @@ from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.notation.dialects import Reading
 from fairroll_rules.notation.faults import SEVERAL, SYNTAX, refuse
 
-_BRACKETS = re.compile(r"\[\[|\]\]")
+_BRACKETS = re.compile(r"\[\[|[\[\]]")
 _COMMAND = re.compile(r"\s*([/!][a-z]+)")
 _LINE = re.compile(r"\n[ \t]*(?=[/!][a-z])")
 _WORD = r"[a-z]+(?![a-z(])(?!\s*[0-9%(])"
@@ -89,16 +89,19 @@ def require_one(folded: str, raw: str, start: int) -> None:
 
 
 def inlines(folded: str) -> list[Span]:
-    """Return the places of the outermost `[[ ]]` of a text."""
+    """Return the places of the outermost `[[ ]]` of a text; a label inside may end where they do: `[[1d6[fire]]]`."""
     found: list[Span] = []
-    opened: list[int] = []
+    opened: list[tuple[int, str]] = []
+    done = 0
     for match in _BRACKETS.finditer(folded):
-        if match[0] == "[[":
-            opened.append(match.start())
-        elif opened:
-            start = opened.pop()
-            if not opened:
-                found.append(Span(start, match.end()))
+        at, sign = match.start(), match[0]
+        if sign != "]":
+            opened.append((at, sign))
+        elif opened and at >= done and folded.startswith("]" * len(opened[-1][1]), at):
+            start, opening = opened.pop()
+            done = at + len(opening)
+            if opening == "[[" and not any(sign == "[[" for _, sign in opened):
+                found.append(Span(start, done))
     return found
 
 

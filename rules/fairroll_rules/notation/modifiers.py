@@ -234,8 +234,7 @@ class ModifierParser(ABC):
                 compare = self._optional_point()
                 return Reroll(known == "ro", compare, self.scan.since(start))
             case "u" | "uo":
-                signed = self.scan.peek() and self.scan.peek() in "<>=!"
-                compare = self._compare_point() if signed and "!=" in self.reading.compares else None
+                compare = self._compare_point(name) if "!=" in self.reading.compares and self._sign_next() else None
                 return Unique(known == "uo", self.scan.since(start), compare)
             case "min" | "max":
                 limit = self._without_dice(self._signed_factor(name))
@@ -329,7 +328,7 @@ class ModifierParser(ABC):
     def _count(self, failure: bool, start: int) -> Count:  # noqa: FBT001  the two kinds of one modifier
         """`count := "f"? compare (":" whole)?`: the weight is 1..9; success needs its operator."""
         scan = self.scan
-        compare = self._compare_point()
+        compare = self._compare_point("f" if failure else "a pool")
         weight = 1
         if scan.peek() == ":" and ":" in self.reading.tokens:
             scan.take(":")
@@ -350,7 +349,7 @@ class ModifierParser(ABC):
         sign = scan.peek()
         return bool(sign) and (sign in "<>=" or (scan.ahead("!=") and "!=" in self.reading.compares))
 
-    def _compare_point(self) -> Compare:
+    def _compare_point(self, after: str = "a modifier") -> Compare:
         """`compare_point := ("=" | "<>" | ">" | "<" | ">=" | "<=")? factor`: a bare factor means equals."""
         scan = self.scan
         start = scan.at
@@ -365,8 +364,8 @@ class ModifierParser(ABC):
             self.warn(spelling, scan.since(start))
         if not operator and not (self._factor_next() and self.has(Trait.BARE_POINT)):
             bare = "1" if self.has(Trait.BARE_POINT) else "=1"
-            raise scan.unexpected("f", f"a compare point such as {bare} or <2")
-        value = self._without_dice(self._signed_factor(spelling or "a modifier"))
+            raise scan.unexpected(after, f"a compare point such as {bare} or <2")
+        value = self._without_dice(self._signed_factor(spelling or after))
         return Compare(operator or "=", value, scan.since(start))
 
     def _signed_factor(self, after: str) -> Node:
@@ -443,7 +442,7 @@ class ModifierParser(ABC):
             highest = scan.take("h") or not scan.take("l")
             count = scan.whole(name)
             return Rank(highest, count, scan.since(start))
-        compare = self._compare_point()
+        compare = self._compare_point(name)
         if not (isinstance(compare.value, Number) and isinstance(compare.value.value, int)):
             raise refuse(SYNTAX, f"{name} takes a whole number", compare.value.span, expected=("a whole number",))
         return compare

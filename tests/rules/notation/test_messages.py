@@ -64,6 +64,20 @@ REFUSED = [
         "[[2d6]]",
         "roll 1d20+5 and 2d6 as checks of one request",
     ),
+    (
+        "Fire: [[1d20[fire]]] dmg [[2d6 + 1d4[cold]]]",
+        Dialect.ROLL20,
+        "SEVERAL_ROLLS",
+        "[[2d6 + 1d4[cold]]]",
+        "roll 1d20[fire] and 2d6 + 1d4[cold] as checks of one request",
+    ),
+    (
+        "Hit [1]: [[2+[[1d4[a]]][b]]] and [[1d6]]",
+        Dialect.ROLL20,
+        "SEVERAL_ROLLS",
+        "[[1d6]]",
+        "roll 2+[[1d4[a]]][b] and 1d6 as checks of one request",
+    ),
     ("d20 [[1d4]]", Dialect.ROLL20, "SEVERAL_ROLLS", "[[1d4]]", "roll d20 and 1d4 as checks of one request"),
     (
         "/roll 1d20\n/roll 2d6",

@@ -146,3 +146,15 @@ def test_a_text_means_the_same_whatever_was_parsed_before() -> None:
     assert roots["1d20"] == roots["1D20"] == roots[" 1d20"] != roots["1d2+0"]
     assert parse("1d20") is parse("1d20")
     assert parse("1D20").text == "1D20"
+
+
+@pytest.mark.parametrize(("text", "other"), [("4d6uo!!", "4d6!!uo"), ("4d6u!!", "4d6!!u"), ("4d6u!p", "4d6!pu")])
+def test_rpg_dice_roller_explodes_first_wherever_unique_stands(text: str, other: str) -> None:
+    roots = [parse(each, Dialect.RPG_DICE_ROLLER).root for each in (text, other)]
+    assert roots[0] == roots[1]
+
+
+@pytest.mark.parametrize(("text", "after"), [("4d6>4f", "after f"), ("4d6u<", "after <"), ("4d6=", "after =")])
+def test_a_missing_compare_point_is_missed_behind_what_wants_it(text: str, after: str) -> None:
+    with pytest.raises(CheckError, match=after):
+        parse(text, Dialect.RPG_DICE_ROLLER)
