@@ -10,7 +10,8 @@ from fairroll_rules.notation.dialects import Reading
 from fairroll_rules.notation.faults import SEVERAL, SYNTAX, refuse
 
 _BRACKETS = re.compile(r"\[\[|[\[\]]")
-_COMMAND = re.compile(r"\s*([/!][a-z]+)")
+COMMAND = re.compile(r"\s*([/!][a-z]+)")
+"""What a chat window takes for a command."""
 _LINE = re.compile(r"\n[ \t]*(?=[/!][a-z])")
 _WORD = r"[a-z]+(?![a-z(])(?!\s*[0-9%(])"
 _WORDS = re.compile(rf"\s*(?:&\{{|@\{{[^{{}}]*\}}[\s:,]+{_WORD}|{_WORD})")
@@ -41,19 +42,12 @@ def spoken(raw: str, folded: str, reading: Reading) -> Spoken | None:
     if reading.speech is None:
         return None
     _require_one_line(folded)
-    command = _COMMAND.match(folded)
+    command = COMMAND.match(folded)
     if command and command[1] in (*reading.commands, *reading.repeats):
         return None
     found = inlines(folded)
     if command and not (found and command[1] in reading.speech):
-        raise refuse(
-            SYNTAX,
-            f"there is no roll behind {command[1][:40]}",
-            Span(*command.span(1)),
-            expected=reading.commands,
-            hint=f"write {reading.commands[0]} 1d20, or the roll in [[ ]]",
-            value=command[1][:40],
-        )
+        raise no_roll(command, reading)
     within = folded.lstrip().startswith("[[") and "[[" not in reading.tokens
     if not found or not (command or within or _WORDS.match(folded)):
         return None
@@ -65,11 +59,23 @@ def spoken(raw: str, folded: str, reading: Reading) -> Spoken | None:
     return Spoken(only.start + 2, only.end - 2, _said(raw, only, command.end() if command else 0))
 
 
+def no_roll(command: re.Match[str], reading: Reading) -> CheckError:
+    """Return the error for a command that rolls nothing, or has no space and no roll behind it."""
+    return refuse(
+        SYNTAX,
+        f"there is no roll behind {command[1][:40]}",
+        Span(*command.span(1)),
+        expected=reading.commands,
+        hint=f"write {reading.commands[0]} 1d20, or the roll in [[ ]]",
+        value=command[1][:40],
+    )
+
+
 def _require_one_line(folded: str) -> None:
     """Refuse lines that each roll; the lines of a query belong together."""
     if folded.lstrip().startswith("?{"):
         return
-    lines = [line for line in _LINE.split(folded) if _COMMAND.match(line) or "[[" in line]
+    lines = [line for line in _LINE.split(folded) if COMMAND.match(line) or "[[" in line]
     if len(lines) > 1:
         start = folded.index(lines[1], folded.index(lines[0]) + len(lines[0]))
         rolls = [line.strip() for line in lines]

@@ -134,7 +134,10 @@ _SIGNS = MappingProxyType({each: each for each in ("=", "<>", ">", "<", ">=", "<
 
 _ROUNDERS = {"floor": (1, 1), "ceil": (1, 1), "round": (1, 1), "abs": (1, 1)}
 
-INEXACT = ("cos", "exp", "log", "sin", "tan", "acos", "asin", "atan", "cbrt", "hypot", "random")
+INEXACT = (
+    *("cos", "exp", "log", "sin", "tan", "acos", "asin", "atan", "cbrt", "hypot", "random"),
+    *("log2", "log10", "log1p", "expm1", "atan2", "acosh", "asinh", "atanh", "cosh", "sinh", "tanh"),
+)
 """Functions of the originals that have no exact values."""
 
 _PHASES = {

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from fairroll_rules.errors import CheckError, Span
 from fairroll_rules.limits import MAX_POOL
-from fairroll_rules.notation.chat import Spoken, require_one, spoken
+from fairroll_rules.notation.chat import COMMAND, Spoken, no_roll, require_one, spoken
 from fairroll_rules.notation.dialects import INEXACT, PERCENT, TABLE, Dialect, Reading, Trait, knowing, words_of
 from fairroll_rules.notation.exact import AWAY
 from fairroll_rules.notation.faults import FREE, SYNTAX, beyond, refuse
@@ -54,6 +54,13 @@ _COMPARING = 5
 _SIGN_BINDING = 30
 _COMPARISONS = {"==": "=", ">=": ">=", "<=": "<=", "!=": "<>", ">": ">", "<": "<"}
 _WHOLE_NUMBER = re.compile(r"-?[0-9]{1,10}")
+_ESCAPED = re.compile(r"&(?:amp;)*#x?[0-9a-f]+;")
+_NUMBERED = re.compile(r"[a-z]+[0-9][a-z0-9]*(?=\s*\()")
+_ENRICHER = re.compile(
+    r"(?:@(?:uuid|check|damage|template|localize|embed|compendium|actor|item|journalentry|rolltable|scene|macro)"
+    r"|&reference)\["
+)
+"""What stands in a journal for something else, which the table puts there."""
 _NO_TEXT = "+-*/%^)]}<>=!{["
 
 
@@ -113,6 +120,9 @@ class Parser(ModifierParser):
             if scan.ahead(command) and scan.folded[scan.at + len(command) :][:1].isspace():
                 scan.take(command)
                 return
+        found = COMMAND.match(scan.folded, scan.at)
+        if found and self.reading.commands:
+            raise no_roll(found, self.reading)
 
     def _spoken(self, message: Spoken) -> Node:
         """`message := text "[[" command? expression ("#" text)? "]]" text`."""
@@ -318,6 +328,14 @@ class Parser(ModifierParser):
         if not scan.take("?{"):
             raise scan.unexpected("?", "{")
         end = scan.close_of("{", "}")
+        if escaped := _ESCAPED.search(scan.folded, scan.at, end if end >= 0 else len(scan.folded)):
+            raise refuse(
+                SYNTAX,
+                "an escaped sign is no part of a roll",
+                Span(*escaped.span()),
+                hint="write the signs themselves: | for &#124;, } for &#125;, a comma for &#44;",
+                value=escaped[0],
+            )
         if end < 0:
             raise refuse(SYNTAX, "expected } after a query", Span(len(scan.folded), len(scan.folded)), expected=("}",))
         name, *choices = _split(scan.raw, scan.at, end)
@@ -541,6 +559,11 @@ class Parser(ModifierParser):
     def _call(self, start: int) -> Node:
         """`call := ("floor" | "ceil" | "round" | "abs" | "min" | "max") "(" expression ("," expression)* ")"`."""
         scan = self.scan
+        self._refuse_enricher()
+        if numbered := _NUMBERED.match(scan.folded, start):
+            scan.at = numbered.end()
+            scan.space()
+            raise self._unknown(numbered[0], Span(*numbered.span()))
         name = scan.word()
         span = scan.since(start)
         if not name and scan.ahead("%{") and "?{" in self.reading.tokens:
@@ -608,6 +631,7 @@ class Parser(ModifierParser):
         start = self.scan.at
         if "@" not in self.reading.tokens:
             raise self.lacking("@", Span(start, start + 1))
+        self._refuse_enricher()
         name = self.scan.variable()
         self.variables.append(name)
         variable = Variable(name, self.scan.since(start))
@@ -615,6 +639,19 @@ class Parser(ModifierParser):
             self.warn("@-", variable.span)
         self.node(variable)
         return variable
+
+    def _refuse_enricher(self) -> None:
+        scan = self.scan
+        enricher = _ENRICHER.match(scan.folded, scan.at) if self.has(Trait.HYPHENS) else None
+        if enricher:
+            raise refuse(
+                SYNTAX,
+                f"{scan.raw[enricher.start() : enricher.end() - 1]} stands for what a table fills in",
+                Span(enricher.start(), enricher.end() - 1),
+                expected=("dice, a number or (",),
+                hint="write the roll that it makes",
+                value=scan.raw[enricher.start() : enricher.end() - 1],
+            )
 
     # Limits and errors
 

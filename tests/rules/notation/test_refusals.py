@@ -77,6 +77,7 @@ REFUSALS: list[tuple[str, str, str]] = [
     ("floor()", "NOTATION_SYNTAX", ")"),
     ("floor 1", "NOTATION_SYNTAX", "1"),
     ("sqrt(4)", "UNKNOWN_FUNCTION", "sqrt"),
+    ("log2(8)", "UNKNOWN_FUNCTION", "log2"),
     # by bounds and wholeness
     ("5/(1d6-3)", "DIVISION_BY_ZERO", "1d6-3"),
     ("5%(2d6-12)", "DIVISION_BY_ZERO", "2d6-12"),
