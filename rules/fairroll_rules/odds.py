@@ -36,6 +36,9 @@ _SMALL_POOL = 2_000
 _PAIRS = 16
 """Pairs merged for the price of one path: a path runs the rule, a pair costs one call of `merge`."""
 
+_REPEATED = 8
+"""Choices repeated for the price of one path: dice rolled again and again make paths of a hundred."""
+
 
 @dataclass(frozen=True, slots=True)
 class Odds(Generic[V]):
@@ -66,7 +69,8 @@ def distribution(function: Part[V, D], *args: object, cut: Fraction = CUT, budge
 
     Raises:
         AnswerError: DECISION_OPEN, a policy is ASK, which has no odds.
-        LimitReached: `odds_work`, the work would exceed `budget`, in paths and the choices on them.
+        LimitReached: `odds_work`, the work would exceed `budget`, in paths and the choices on them; a long path counts
+            for more.
         RuleError: whatever else the rule raises on some path.
     """
     work = _Work(cut, budget)
@@ -230,6 +234,7 @@ class _Paths(Dice):
                 counted[value] = counted.get(value, 0) + weight
             if self._at < len(path):
                 raise self._unrepeatable()
+            self._work.spend(self._at // _REPEATED)
             while path and not path[-1].next():
                 path.pop()
             if not path:

@@ -55,6 +55,24 @@ def replace(path: Path, content: bytes, mode: int) -> None:
         raise _failed("FILE_NOT_WRITTEN", path, error) from error
 
 
+def write(path: Path, content: bytes, mode: int) -> None:
+    """Write a file that somebody named: as `replace` does where it is none yet or a plain one, also behind a link.
+
+    A pipe, a terminal or a device is written to; it is not replaced.
+
+    Raises:
+        KeyFileError: it cannot be written.
+    """
+    try:
+        if not path.exists() or path.is_file():
+            replace(path.resolve(), content, mode)
+            return
+        with path.open("wb") as file:
+            file.write(content)
+    except OSError as error:
+        raise _failed("FILE_NOT_WRITTEN", path, error) from error
+
+
 @contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Hold a file, while it is read and replaced, against every other process that does the same.
@@ -190,4 +208,5 @@ def _exists(path: Path) -> KeyFileError:
 
 def _failed(reason: str, path: Path, error: OSError) -> KeyFileError:
     """Name the file and the cause; the whole path is the operator's own business."""
-    return KeyFileError(reason, f"{path.name}: {error.strerror}", field=path.name)
+    name = path.name or str(path)  # such as "."
+    return KeyFileError(reason, f"{name}: {error.strerror}", field=name)

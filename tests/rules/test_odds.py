@@ -293,6 +293,18 @@ def test_the_budget_counts_paths_and_choices() -> None:
         distribution(two_dice, budget=6)
 
 
+def long_paths(dice: Dice, _: Decisions) -> tuple[int, None]:
+    """79 dice that show nothing new, and one that ends the path."""
+    return sum([dice.roll(1) for _ in range(79)]) + dice.roll(2), None
+
+
+def test_a_path_counts_for_more_where_it_repeats_many_choices() -> None:
+    """Two paths and 80 choices on them, and twice ten eighths of the choices that the rule was answered."""
+    assert distribution(long_paths, budget=102).weights == {80: Fraction(1, 2), 81: Fraction(1, 2)}
+    with pytest.raises(LimitReached):
+        distribution(long_paths, budget=101)
+
+
 KEPT: list[int] = []
 
 

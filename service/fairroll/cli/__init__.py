@@ -10,7 +10,7 @@ from importlib import import_module
 from io import TextIOWrapper
 
 from fairroll.cli.output import EXIT_NO, EXIT_USE, print_error
-from fairroll.cli.parser import Parser, hide_dashes, show_dashes
+from fairroll.cli.parser import Parser, hide_dashes
 from fairroll.errors import FairrollError, KeyFileError, ServiceError, WrongUseError
 
 COMMANDS = {
@@ -39,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # A label or a file name may hold what the terminal cannot show; the answer matters more.
         sys.stdout.reconfigure(errors="backslashreplace")
     given = list(sys.argv[1:] if arguments is None else arguments)
-    options = show_dashes(_parser(given[0] if given else "").parse_args(hide_dashes(given)))
+    options = _parser(given[0] if given else "").parse_args(hide_dashes(given))
     try:
         code: int = options.run(options)
         sys.stdout.flush()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from fairroll.enums import full_name, short_names
+from fairroll.errors import WrongUseError
 from fairroll.v1 import notation_pb2
 from fairroll.variables import variable_of
 
@@ -44,6 +45,17 @@ def notation_check(text: str, options: argparse.Namespace) -> dict[str, Any]:
     if options.var:
         check["variables"] = options.var
     return check
+
+
+def require_no_reading(options: argparse.Namespace) -> None:
+    """Refuse options that would change nothing, where no notation was given.
+
+    Raises:
+        WrongUseError: FIELD_CONFLICT.
+    """
+    for option in (*_ENUMS, "var"):
+        if getattr(options, option):
+            raise WrongUseError("FIELD_CONFLICT", "it is about notation, and none is given here", field=f"--{option}")
 
 
 def _value_of(option: str) -> Callable[[str], str]:

@@ -9,12 +9,13 @@ from typing import Any
 
 from fairroll import files, json_codec
 from fairroll.cli.check_words import check_of
-from fairroll.cli.notation_options import add_notation_options, notation_check
+from fairroll.cli.notation_options import add_notation_options, notation_check, require_no_reading
 from fairroll.cli.odds_report import report
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines
+from fairroll.enums import with_full_names
 from fairroll.errors import RequestError, ServiceError, WrongUseError
 from fairroll.odds.query import as_object
-from fairroll.v1 import odds_pb2
+from fairroll.v1 import odds_pb2, roll_pb2
 
 _EPILOG = """\
 examples:
@@ -64,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
         print_error(error, as_json=options.json, text=_notation_at_fault(options, error))
         return EXIT_NO
     if options.plot is not None:
-        files.replace(options.plot, picture(answer).encode(), files.PUBLIC_FILE_MODE)
+        files.write(options.plot, picture(answer).encode(), files.PUBLIC_FILE_MODE)
     if options.json:
         print_json(json_codec.to_value(answer))
     else:
@@ -83,17 +84,26 @@ def _request(options: argparse.Namespace) -> dict[str, Any]:
         "refuseEstimates": options.exact,
         "seed": options.seed,
     }
+    against = None if options.against is None else _named(options.against)
+    if (options.check or options.system) and (against or options.against is None):
+        require_no_reading(options)
     if options.against is not None:
-        request["against"] = as_object(options.against) or {"notation": notation_check(options.against, options)}
+        request["against"] = against or {"notation": notation_check(options.against, options)}
     given = {"atLeast": options.at_least, "rolls": options.rolls}
     return request | {name: value for name, value in given.items() if value is not None}
+
+
+def _named(text: str) -> dict[str, Any] | None:
+    """Return the check that a JSON text is, its enum values by their whole names, or None."""
+    check = as_object(text)
+    return None if check is None else with_full_names(check, roll_pb2.Check.DESCRIPTOR)
 
 
 def _check(options: argparse.Namespace) -> dict[str, Any]:
     if options.system and options.check is None:
         return check_of(options.system, options.what)
     if options.check is not None and not options.what and not options.system:
-        check = as_object(options.check)
+        check = _named(options.check)
         if check is None:
             raise WrongUseError("JSON_UNREADABLE", "a check is a JSON object", field="--check")
         return check

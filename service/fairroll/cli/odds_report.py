@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import shutil
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from fairroll.odds.bars import Bar, bars, percent, words
+from fairroll.odds.bars import Bar, bars, percent, rounded, words
 from fairroll.v1 import odds_pb2
 
 MAX_ROWS = 32
@@ -19,19 +19,22 @@ _QUARTERS = {25: "lower quarter", 50: "median", 75: "upper quarter"}
 
 def report(answer: odds_pb2.GetOddsResponse) -> Iterator[str]:
     """Yield the lines of an answer."""
-    yield from _check(answer.odds)
+    checks = [answer.odds, answer.against] if answer.HasField("against") else [answer.odds]
+    charts = [bars(check.quantities[0], MAX_ROWS) for check in checks]
+    longest = max((row.chance for rows in charts for row in rows), default=0.0)
+    yield from _check(answer.odds, charts[0], longest)
     if answer.HasField("target"):
         yield from _target(answer.target)
     if answer.HasField("against"):
-        yield from _check(answer.against)
+        yield from _check(answer.against, charts[1], longest)
         yield from _comparison(answer)
 
 
-def _check(check: odds_pb2.CheckOdds) -> Iterator[str]:
+def _check(check: odds_pb2.CheckOdds, rows: Sequence[Bar], longest: float) -> Iterator[str]:
     first, *others = check.quantities
     yield check.title
     yield f"  {first.name}: {_in_words(first)}"
-    yield from _chart(first)
+    yield from _chart(first, rows, longest)
     for other in others:
         yield f"  {other.name}: {_in_words(other)}"
     if first.lost.value:
@@ -51,20 +54,18 @@ def _in_words(quantity: odds_pb2.QuantityOdds) -> str:
         return ", ".join(f"{percent(each.chance.value)} {words(each.name)}" for each in shown)
     quantiles = {each.percent: each.value for each in quantity.quantiles}
     return (
-        f"mean {_number(quantity.mean)}, standard deviation {quantity.standard_deviation:.4g}, "
+        f"mean {_mean(quantity)}, standard deviation {rounded(quantity.standard_deviation, 4)}, "
         f"half of all {quantiles[25]} .. {quantiles[75]}, all {values[0]} .. {values[-1]}"
     )
 
 
-def _chart(quantity: odds_pb2.QuantityOdds) -> Iterator[str]:
-    rows = bars(quantity, MAX_ROWS)
+def _chart(quantity: odds_pb2.QuantityOdds, rows: Sequence[Bar], longest: float) -> Iterator[str]:
     if not rows:
         return
     called = {each.value: each.name for each in quantity.values}
     names = [_called(row, called.get(row.low, "")) for row in rows]
     margin = max(map(len, names))
     room = max(10, min(MAX_BAR, shutil.get_terminal_size().columns - margin - 30))
-    longest = max(row.chance for row in rows)
     yield f"    {'':>{margin}}  {'chance':>8}  {'or more':>8}"
     for row, name in zip(rows, names, strict=True):
         drawn = _bar(row, longest, room)
@@ -117,13 +118,15 @@ def _estimated(quantity: odds_pb2.QuantityOdds) -> Iterable[str]:
         estimate = quantity.estimate
         yield (
             f"  ESTIMATE, not exact: {estimate.rolls} simulated rolls, seed {estimate.seed}; with "
-            f"{estimate.confidence_percent}% confidence the mean is between {estimate.mean.low:.4g} and "
-            f"{estimate.mean.high:.4g}. {estimate.why[:1].upper()}{estimate.why[1:]}."
+            f"{estimate.confidence_percent}% confidence the mean is between {rounded(estimate.mean.low, 4)} and "
+            f"{rounded(estimate.mean.high, 4)}. {estimate.why[:1].upper()}{estimate.why[1:]}."
         )
 
 
-def _number(number: odds_pb2.OddsNumber) -> str:
-    return f"{number.value:.6g}{_exact(number)}"
+def _mean(quantity: odds_pb2.QuantityOdds) -> str:
+    """Return the mean; the fraction that an estimate comes to is no exact one."""
+    exact = "" if quantity.HasField("estimate") else _exact(quantity.mean)
+    return f"{rounded(quantity.mean.value, 6)}{exact}"
 
 
 def _exact(number: odds_pb2.OddsNumber) -> str:

@@ -4,7 +4,7 @@ import argparse
 import re
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from fairroll.cli.output import EXIT_USE, print_json
 
@@ -23,6 +23,11 @@ class Parser(argparse.ArgumentParser):
         self._wants_json = "--json" in (sys.argv[1:] if args is None else args)
         return super().parse_known_args(args, namespace)
 
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:  # noqa: ANN401  typeshed says so
+        """Read an argument without its mark, but leave those alone that another parser is still to read."""
+        own = arg_string if action.nargs == argparse.PARSER else arg_string.removeprefix(_MARK)
+        return super()._get_value(action, own)
+
     def error(self, message: str) -> NoReturn:
         """Say what is wrong with the command line, and end."""
         if self._wants_json:
@@ -38,24 +43,12 @@ def hide_dashes(arguments: Sequence[str]) -> list[str]:
     return [_MARK + argument if _DASHED.match(argument) else argument for argument in arguments]
 
 
-def show_dashes(options: argparse.Namespace) -> argparse.Namespace:
-    """Take the marks away again."""
-    for name, value in vars(options).items():
-        if isinstance(value, str):
-            setattr(options, name, value.removeprefix(_MARK))
-        elif isinstance(value, list):
-            shown = [item.removeprefix(_MARK) if isinstance(item, str) else item for item in value]
-            setattr(options, name, shown)
-    return options
-
-
 def integers(text: str) -> tuple[int, ...]:
     """Read `5,4,3,2`; nothing at all is none.
 
     Raises:
         argparse.ArgumentTypeError: it is not written so.
     """
-    text = text.removeprefix(_MARK)
     if not text.strip():
         return ()
     items = [item.strip() for item in text.split(",")]
@@ -66,4 +59,4 @@ def integers(text: str) -> tuple[int, ...]:
 
 def words(text: str) -> tuple[str, ...]:
     """Read `KEEP,CHANGE`; nothing at all is none."""
-    return tuple(item.strip() for item in text.removeprefix(_MARK).split(",")) if text.strip() else ()
+    return tuple(item.strip() for item in text.split(",")) if text.strip() else ()

@@ -9,7 +9,7 @@ from typing import Any
 from fairroll.checks import read_check_alone, require_limit
 from fairroll.convert import check_path, join_path, open_policy, request_error
 from fairroll.errors import RequestError
-from fairroll.odds.chances import MAX_VALUES, Chances
+from fairroll.odds.chances import MAX_VALUES, Chances, too_many_values
 from fairroll.odds.estimates import (
     CONFIDENCE_PERCENT,
     DEFAULT_DRAWS,
@@ -43,6 +43,9 @@ MAX_FRACTION_DIGITS = 4_000
 MAX_ODDS_BYTES = 4_000_000
 """Bytes of an answer: clients of gRPC take 4 MiB unless they are told otherwise."""
 
+_VALUE_BYTES = 64
+"""Bytes of a value in an answer, beside the digits of its fractions and the name that few have."""
+
 _TOO_LONG = 10**MAX_FRACTION_DIGITS
 _INT64 = 2**63
 
@@ -72,7 +75,8 @@ def get_odds(request: odds_pb2.GetOddsRequest) -> odds_pb2.GetOddsResponse:
     other = _read(request.against, "against") if request.HasField("against") else None
     quantities = _ordered(quantities_of(check), request.quantity, "quantity")
     answer = odds_pb2.GetOddsResponse()
-    mine = _found(check, quantities, request, "check")
+    room = _Room()
+    mine = _found(check, quantities, request, "check", room)
     _write_check(answer.odds, title_of(check, request.check.label), mine)
     if request.HasField("at_least"):
         _write_target(answer.target, mine[0], request.at_least)
@@ -80,7 +84,7 @@ def get_odds(request: odds_pb2.GetOddsRequest) -> odds_pb2.GetOddsResponse:
         own = quantities_of(other)
         same = [each.name for each in own if each.name == request.quantity]
         others = _ordered(own, request.against_quantity or "".join(same), "against_quantity")
-        theirs = _found(other, others, request, "against")
+        theirs = _found(other, others, request, "against", room)
         _write_check(answer.against, title_of(other, request.against.label), theirs)
         _write_comparison(answer.comparison, mine[0], theirs[0])
     elif request.against_quantity:
@@ -130,13 +134,14 @@ def _found(
     quantities: list[Quantity],
     request: odds_pb2.GetOddsRequest,
     path: str,
+    room: _Room,
 ) -> list[Found]:
     """Return the odds of each quantity: exact ones, or where that is too much work all others by one simulation."""
     exact: dict[str, Summary] = {}
     why = ""
     for quantity in quantities:
         try:
-            exact[quantity.name] = _exact(quantity)
+            exact[quantity.name] = _exact(quantity, room)
         except LimitReached as reached:
             if request.refuse_estimates:
                 raise _beyond(reached, path) from reached
@@ -160,29 +165,46 @@ def _found(
     return found
 
 
-def _exact(quantity: Quantity) -> Summary:
+class _Room:
+    """Bytes of an answer that are left for exact odds: what would not fit is estimated, or refused by that name."""
+
+    def __init__(self) -> None:
+        self._left = MAX_ODDS_BYTES
+
+    def take(self, chances: Chances) -> None:
+        """Take what chances need at most when they are told.
+
+        Raises:
+            LimitReached: `odds_values`, `odds_bytes`.
+        """
+        values = len(chances.weights)
+        if values > MAX_VALUES:
+            raise too_many_values(values)
+        digits = decimal_digits(chances.total)
+        if digits > MAX_FRACTION_DIGITS:
+            return  # that is said instead: it does not depend on the other values
+        needed = values * (_VALUE_BYTES + 4 * digits)  # two fractions a value
+        if needed > self._left:
+            raise LimitReached(
+                "LIMIT_REACHED",
+                "the exact odds would be too long",
+                limit="odds_bytes",
+                maximum=MAX_ODDS_BYTES,
+                value=str(MAX_ODDS_BYTES - self._left + needed),
+            )
+        self._left -= needed
+
+
+def decimal_digits(number: int) -> int:
+    """Return how many digits a positive number has, without writing it."""
+    power = int((number.bit_length() - 1) * log10(2))
+    return power + 2 if number >= 10 ** (power + 1) else power + 1
+
+
+def _exact(quantity: Quantity, room: _Room) -> Summary:
     chances = quantity.exact()
-    _require_few(chances)
+    room.take(chances)
     return summary(chances)
-
-
-def _require_few(chances: Chances) -> None:
-    """Refuse what could be found and not be told."""
-    values = len(chances.weights)
-    if values > MAX_VALUES:
-        raise LimitReached(
-            "LIMIT_REACHED", "there are too many values", limit="odds_values", maximum=MAX_VALUES, value=str(values)
-        )
-    digits = chances.total.bit_length() * log10(2)
-    # Two fractions a value. Where one has too many digits, that is said instead: it does not depend on the others.
-    if digits <= MAX_FRACTION_DIGITS and values * digits * 3 > MAX_ODDS_BYTES:
-        raise LimitReached(
-            "LIMIT_REACHED",
-            "the exact odds would be too long",
-            limit="odds_bytes",
-            maximum=MAX_ODDS_BYTES,
-            value=str(round(values * digits * 3)),
-        )
 
 
 def _beyond(reached: LimitReached, path: str) -> RequestError:
@@ -290,7 +312,7 @@ def _write_number(message: odds_pb2.OddsNumber, numerator: int, denominator: int
             field="check",
             limit="fraction_digits",
             maximum=MAX_FRACTION_DIGITS,
-            value=str(round(max(denominator, abs(numerator)).bit_length() * log10(2))),
+            value=str(decimal_digits(max(denominator, abs(numerator)))),
             hint="roll fewer dice",
         )
     message.exact = f"{numerator}/{denominator}" if denominator != 1 else str(numerator)

@@ -57,6 +57,11 @@ def words(name: str) -> str:
     return name.replace("_", " ").lower() if name.isupper() else name
 
 
+def rounded(number: float, digits: int) -> str:
+    """Return a number for people: so many digits that count, and all those before the point."""
+    return f"{number:.{digits}g}" if abs(number) < 10**digits else f"{number:.0f}"
+
+
 def percent(chance: float) -> str:
     """Return a chance for people: two digits after the point, and never 0 for what can happen."""
     if 0 < chance < 0.0001:

@@ -255,6 +255,13 @@ def too_much() -> LimitReached:
     return LimitReached("LIMIT_REACHED", "exact odds would take too much work", limit="odds_work", maximum=MAX_WORK)
 
 
+def too_many_values(values: int) -> LimitReached:
+    """Return the refusal of odds of more than MAX_VALUES values."""
+    return LimitReached(
+        "LIMIT_REACHED", "there are too many values", limit="odds_values", maximum=MAX_VALUES, value=str(values)
+    )
+
+
 def _whole(chances: Chances) -> bool:
     return all(isinstance(value, int) for value in chances.weights)
 

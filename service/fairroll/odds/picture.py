@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import floor, log10
 from xml.sax.saxutils import escape
 
-from fairroll.odds.bars import percent, words
+from fairroll.odds.bars import percent, rounded, words
 from fairroll.odds.columns import Column, columns
 from fairroll.v1 import odds_pb2
 
@@ -28,6 +28,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 84, 700, 96, 352
 _FONT = 20
 _LETTER = 0.58
 """Width of a letter or digit as a part of the font's size, on the wide side."""
+_BOLD = 0.7
+"""The same of a bold one."""
 
 BLUE, PALE_BLUE, ORANGE = "#0072b2", "#a9cbe3", "#d55e00"
 _INK, _FAINT = "#1a1a1a", "#d0d0d0"
@@ -87,7 +89,7 @@ def _in_words(quantity: odds_pb2.QuantityOdds) -> str:
         told = called if len(called) <= _FEW_CALLED else [most]
         said = ", ".join(f"{words(each.name)} {percent(each.chance.value)}" for each in told)
         return said if told is called else f"most often {said}"
-    return f"mean {quantity.mean.value:.4g}, deviation {quantity.standard_deviation:.3g}"
+    return f"mean {rounded(quantity.mean.value, 4)}, deviation {rounded(quantity.standard_deviation, 3)}"
 
 
 def _reached(target: odds_pb2.OddsTarget) -> str:
@@ -131,7 +133,7 @@ def _apart(one: str, other: str) -> tuple[str, str]:
 
 
 def _mean(quantity: odds_pb2.QuantityOdds) -> str:
-    return "" if any(each.name for each in quantity.values) else f", mean {quantity.mean.value:.4g}"
+    return "" if any(each.name for each in quantity.values) else f", mean {rounded(quantity.mean.value, 4)}"
 
 
 def _scale(highest: float) -> Iterator[str]:
@@ -234,8 +236,8 @@ def _y(chance: float, highest: float) -> float:
     return _BOTTOM - chance / highest * (_BOTTOM - _TOP)
 
 
-def _width(text: str, size: int) -> float:
-    return len(text) * size * _LETTER
+def _width(text: str, size: int, letter: float = _LETTER) -> float:
+    return len(text) * size * letter
 
 
 def _text(
@@ -249,9 +251,10 @@ def _text(
     room: float = float("inf"),
 ) -> str:
     """Return a text; one that is too long for its room is set smaller, then cut."""
-    while size > 15 and _width(text, size) > room:
+    letter = _BOLD if weight == "bold" else _LETTER
+    while size > 15 and _width(text, size, letter) > room:
         size -= 1
-    most = int(min(room / (size * _LETTER), 1_000))
+    most = int(min(room / (size * letter), 1_000))
     if len(text) > most:
         text = f"{text[: max(1, most - 1)]}…"
     return (

@@ -11,7 +11,7 @@ from typing import cast
 
 import icepool
 
-from fairroll.odds.chances import MAX_VALUES, Chances, Work, added, certain, combined, extreme, mixed, too_much
+from fairroll.odds.chances import MAX_VALUES, Chances, Work, added, certain, combined, extreme, mixed, too_many_values
 from fairroll.odds.choosing import Choosing, Counted, Ranked, Worth
 from fairroll.odds.growth import UnsayableError
 from fairroll.odds.pools import STEPS, Pool, Some, summed
@@ -311,8 +311,9 @@ class TreeOdds:
     def _sides(self, sides: Node | Faces) -> list[tuple[tuple[int, ...] | range, int]]:
         if isinstance(sides, Faces):
             return [(sides.faces, 1)]
-        if self._ranges[id(sides)].high > MAX_VALUES:
-            raise too_much()
+        most = int(self._ranges[id(sides)].high)
+        if most > MAX_VALUES:
+            raise too_many_values(most)
         return [(range(1, int(number) + 1), weight) for number, weight in self.of(sides).weights.items()]
 
     def _sides_total(self, sides: Node | Faces) -> Chances:

@@ -7,7 +7,7 @@ import pytest
 
 from fairroll.errors import RequestError
 from fairroll.odds import chances
-from fairroll.odds.answer import MAX_FRACTION_DIGITS
+from fairroll.odds.answer import MAX_FRACTION_DIGITS, MAX_ODDS_BYTES, decimal_digits
 from tests.service.odds.known import answer, quantity_of, weights_of
 
 BEYOND = {"meidlands": {"opposedRoll": {"attacker": {"pool": 4, "modifiers": [4]}, "defender": {"pool": 4}}}}
@@ -92,6 +92,27 @@ def test_fractions_of_too_many_digits_are_refused() -> None:
     error = refused("(600d19997>=19990)%2+(400d19997>=19990)%2")
     assert (error.reason, error.limit, error.maximum) == ("LIMIT_EXCEEDED", "fraction_digits", MAX_FRACTION_DIGITS)
     assert int(error.value) > MAX_FRACTION_DIGITS
+
+
+def test_digits_are_counted_as_they_are_written() -> None:
+    numbers = [1, 9, 10, 11, 99, 100, 2**64 - 1, 2**64, 10**300 - 1, 10**300, 10**4000 - 1, 10**4000]
+    assert [decimal_digits(each) for each in numbers] == [len(str(each)) for each in numbers]
+
+
+def test_what_is_too_long_together_is_estimated_like_what_is_too_long_alone() -> None:
+    """901 values with fractions of 900 digits each: once they fit into 4 MB, not twice; no failures are one value."""
+    told = answer("900d10>=8", rolls=200)
+    assert [each.HasField("estimate") for each in told.odds.quantities] == [False, True, False]
+    assert told.ByteSize() <= MAX_ODDS_BYTES
+    error = refused("900d10>=8", refuse_estimates=True)
+    assert (error.reason, error.limit, error.maximum) == ("LIMIT_EXCEEDED", "odds_bytes", MAX_ODDS_BYTES)
+    assert int(error.value) > MAX_ODDS_BYTES
+
+
+def test_a_die_of_too_many_faces_is_refused_by_that_name() -> None:
+    assert len(answer("1d20000", refuse_estimates=True).odds.quantities[0].values) == 20_000
+    error = refused("1d20001", refuse_estimates=True)
+    assert (error.limit, error.maximum, error.value) == ("odds_values", 20_000, "20001")
 
 
 def test_ask_has_no_odds() -> None:

@@ -50,7 +50,7 @@ def test_both_doors_refuse_it_with_one_reason(service: ServiceProcess) -> None:
 
 
 def test_a_limit_comes_by_name_and_value(service: ServiceProcess) -> None:
-    status, problem = over_rest(service, question("2d1000000", refuse_estimates=True))
+    status, problem = over_rest(service, question("5d8umin4", refuse_estimates=True))
     assert (status, problem["limit"], problem["maximum"]) == (400, "odds_work", 250_000)
 
 

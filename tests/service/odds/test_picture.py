@@ -160,3 +160,33 @@ def test_the_command_line_writes_it(capsys: pytest.CaptureFixture[str], tmp_path
     assert done.code == 0
     assert (tmp_path / "odds.svg").read_text() == picture(answer("4d6kh3"))
     assert run("odds", "4d6kh3", "--plot", tmp_path / "nowhere" / "odds.svg").code == 2
+
+
+BOLD = {"a": 675, "c": 593, "e": 678, "f": 435, "h": 712, "i": 343, "k": 665, "l": 343, "m": 1042, "o": 687, "r": 493}
+BOLD |= dict.fromkeys("0123456789", 696) | dict.fromkeys("bdgpq", 716) | {"n": 712, "s": 595, "t": 478, "u": 712}
+BOLD |= {"v": 652, "w": 924, "x": 645, "y": 652, "z": 582, "S": 720, "M": 995, " ": 348, "+": 838, "<": 838, "@": 1000}
+BOLD |= dict.fromkeys("()[]", 457) | {"{": 712, "}": 712, "…": 1000}
+PLAIN = dict.fromkeys("0123456789", 636) | {"h": 634, "i": 278, "g": 635, "e": 615, "r": 411, " ": 318, ".": 318}
+PLAIN |= {"%": 950, ",": 318, "m": 974, "a": 613, "n": 634}
+"""Widths of letters in thousandths of the size: those of DejaVu Sans, which stands in where there is no Helvetica."""
+
+
+def width(text: ET.Element, letters: dict[str, int]) -> float:
+    return sum([letters[letter] for letter in text.text or ""]) * float(text.get("font-size", "")) / 1000
+
+
+@pytest.mark.parametrize(
+    "label",
+    [
+        "{4d6r<2}kh3 + [[1d4]] + @{Strength Mod}",
+        "Sneak past the drowsy guards of the tomb",
+        "4d6kh3 + 2d8 + 1d10 + 3d12kh2 + 5d20kl1",
+    ],
+)
+def test_a_title_ends_before_the_numbers_beside_it(label: str) -> None:
+    check = {"notation": {"text": "20d6"}, "label": label}
+    root = drawn(picture(answer(check, against="2d6")))
+    title, said = (each for each in root.iter(f"{SVG}text") if each.get("y") == "34.0")
+    assert (said.get("text-anchor"), said.text) == ("end", "higher 100.00%, mean 70")
+    end = float(title.get("x", "")) + width(title, BOLD)
+    assert end < float(said.get("x", "")) - width(said, PLAIN)
