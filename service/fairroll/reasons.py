@@ -461,6 +461,7 @@ GROUPS = (
             "KEY_MISSING": "The key directory lacks a key.",
             "KEY_NOT_ACTIVE": "A key in the directory is retired or revoked: remove it.",
             "KEY_NOT_LISTED": "A key in the directory is not in the key list for that use.",
+            "NOTHING_OFFERED": "An offer shows what at least one party will contribute.",
             "NOTHING_TO_ROLL": "Name what to roll, such as `fairroll roll 4d6kh3`.",
             "NOT_LOOPBACK": "Callers are anonymous, so the service listens on loopback addresses only.",
             "OFFER_NOT_SHOWN": "A chain gives values for a session that was offered: show the offer with --mine.",

@@ -57,9 +57,9 @@ def read_sealed(path: Path) -> SealedFile:
         digest = strict_json.string(parts["digest"], "sealed.digest")
         request = json_codec.loads(roll_pb2.RollRequest, strict_json.to_text(parts["request"]))
     except RequestError as error:
-        raise _invalid(path) from error
+        raise no_sealed_file(path) from error
     if not is_digest(digest):
-        raise _invalid(path)
+        raise no_sealed_file(path)
     return SealedFile(digest, request)
 
 
@@ -76,5 +76,6 @@ def find_sealed(path: Path) -> SealedFile | None:
     return read_sealed(path) if isinstance(value, dict) and value.keys() == set(_FIELDS) else None
 
 
-def _invalid(path: Path) -> KeyFileError:
+def no_sealed_file(path: Path) -> KeyFileError:
+    """Return what is said of a file that is no sealed roll."""
     return KeyFileError("SEALED_FILE_INVALID", f"{path.name} is no file of `fairroll seal`", field=path.name)

@@ -7,6 +7,7 @@ drops what it does not know. Neither passes here.
 import json
 from binascii import Error as Base64Error
 from binascii import a2b_base64, b2a_base64
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Collection, Mapping
 from enum import StrEnum
 from typing import TypeVar
@@ -31,7 +32,13 @@ def parse(text: bytes) -> object:
             # A lone \ud800 is JSON, but no text that can be signed; only an escape can spell it.
             json.dumps(value, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise RequestError("JSON_INVALID", "not JSON as it is required here") from error
+        marked = text.startswith((BOM_UTF8, BOM_UTF16_LE, BOM_UTF16_BE))
+        why = (
+            "a byte order mark stands before it: save it as plain UTF-8"
+            if marked
+            else "not JSON as it is required here"
+        )
+        raise RequestError("JSON_INVALID", why) from error
     return value
 
 

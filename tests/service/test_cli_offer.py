@@ -18,6 +18,7 @@ from tests.service.table_play import bundle
 from tests.service.test_beacon import ROUNDS
 
 KEY = epoch_keys().vrf_key_id
+ANCHOR = ("--anchor", "aa" * 32)
 
 
 @pytest.fixture
@@ -52,6 +53,26 @@ def verified(run: Run, receipt: Path, *mine: Path) -> str:
     return str(session["level"] or session["findings"][0]["reason"])
 
 
+@pytest.mark.parametrize(
+    ("parts", "code", "said"),
+    [
+        ((), 2, "[NOTHING_OFFERED]"),
+        (("--commit", "aa" * 32, "--anchor", "bb" * 32, "--commit", "AA" * 32), 2, "contribution 3 is there already"),
+        (("--beacon", "quicknett:7"), 2, "no beacon is called 'quicknett' here: write quicknet, or its chain hash"),
+        (("--beacon", "zz" * 32 + ":7"), 2, "write 64 hex digits"),
+    ],
+)
+def test_what_offers_nothing_is_refused(run: Run, tmp_path: Path, parts: tuple[str, ...], code: int, said: str) -> None:
+    saved = tmp_path / "offer.json"
+    done = run("offer", "new", "--table", "t", "--origin", ORIGIN, "--vrf-key-id", KEY, *parts, "--save", saved)
+    assert (done.code, said in done.err, saved.exists()) == (code, True, False)
+
+
+def test_an_offer_is_no_sealed_roll(run: Run, tmp_path: Path) -> None:
+    saved = offered(run, tmp_path, "--commit", "aa" * 32)
+    assert "offer.json is no file of `fairroll seal`" in run("open", saved.rename(tmp_path / "offer.json")).err
+
+
 def test_contributions_stand_in_the_order_in_which_they_were_given(run: Run, tmp_path: Path) -> None:
     saved = offered(run, tmp_path, "--anchor", "aa" * 32, "--beacon", "quicknet:1000000000", "--commit", "bb" * 32)
     shown = json_codec.loads(session_pb2.Offer, saved.read_bytes())
@@ -66,7 +87,7 @@ def test_contributions_stand_in_the_order_in_which_they_were_given(run: Run, tmp
 
 def test_an_offer_asks_the_service_for_what_is_left_out(run: Run, tmp_path: Path, service: ServiceProcess) -> None:
     saved = tmp_path / "offer.json"
-    done = run("offer", "new", "--table", "t", "--save", saved, "--server", service.rest, "--json")
+    done = run("offer", "new", "--table", "t", *ANCHOR, "--save", saved, "--server", service.rest, "--json")
     shown = done.json["offer"]
     assert (shown["origin"], shown["tenant"], shown["table"]) == ("localhost/v1", "local", "t")
     session = json.dumps({"table": "t", "vrfKeyId": shown["vrfKeyId"]})
@@ -76,9 +97,9 @@ def test_an_offer_asks_the_service_for_what_is_left_out(run: Run, tmp_path: Path
 
 
 def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
-    saved = offered(run, tmp_path)
+    saved = offered(run, tmp_path, *ANCHOR)
     before = saved.read_bytes()
-    names = ["--table", "other", "--origin", ORIGIN, "--vrf-key-id", KEY]
+    names = ["--table", "other", "--origin", ORIGIN, "--vrf-key-id", KEY, *ANCHOR]
     assert "FILE_EXISTS" in run("offer", "new", *names, "--save", saved).err
     session = tmp_path / "session.json"
     session.write_text("mine")
@@ -93,13 +114,13 @@ def test_nothing_is_overwritten(run: Run, tmp_path: Path) -> None:
         (["new", "--table", "t", "--commit", "ab", "--save", "x"], 2, "64 hex digits"),
         (["new", "--table", "t", "--beacon", "quicknet", "--save", "x"], 2, "quicknet:ROUND"),
         (["new", "--table", "t", "--beacon", "quicknet:0", "--save", "x"], 2, "2^64-1"),
-        (["new", "--table", "t", "--origin", "o", "--vrf-key-id", "k", "--save", "x"], 1, "KEY_ID_MALFORMED"),
+        (["new", "--table", "t", "--origin", "o", "--vrf-key-id", "k", *ANCHOR, "--save", "x"], 1, "KEY_ID_MALFORMED"),
         (
             ["new", "--table", "t", "--origin", "o", "--vrf-key-id", KEY, "--beacon", "quicknet:100", "--save", "x"],
             1,
             "ROUND_PAST",
         ),
-        (["new", "--table", "t", "--save", "x", "--server", "http://127.0.0.1:9"], 2, "SERVICE_UNREACHABLE"),
+        (["new", "--table", "t", *ANCHOR, "--save", "x", "--server", "http://127.0.0.1:9"], 2, "SERVICE_UNREACHABLE"),
         (["open", "nowhere.json", "--entropy", "x"], 2, "FILE_NOT_READ"),
     ],
 )

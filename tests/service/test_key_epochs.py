@@ -142,3 +142,13 @@ def test_the_list_says_which_seeds_are_here(run: Run, tmp_path: Path) -> None:
         ("vrf", 2, True),
         ("receipt", 2, True),
     ]
+
+
+def test_who_retires_what_was_revoked_is_told_that_nothing_changed(run: Run, tmp_path: Path) -> None:
+    folder = tmp_path / "keys"
+    run("keys", "init", folder, "--origin", "rolls.example/v1")
+    run("keys", "rotate", folder)
+    assert "Nothing changed" not in run("keys", "revoke", "1", folder).out
+    done = run("keys", "retire", "1", folder)
+    assert (done.code, "key list  version 3\n" in done.out) == (0, True)
+    assert "Nothing changed: 1 was retired before, or is revoked.\n" in done.out

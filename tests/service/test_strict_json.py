@@ -56,3 +56,10 @@ def test_base64_reads_what_it_writes(value: bytes) -> None:
 def test_an_integer_is_a_whole_number_from_1(value: object) -> None:
     with pytest.raises(RequestError):
         strict_json.integer(value, "epoch")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_named(encoding: str) -> None:
+    """What shells of Windows write before, and instead of, UTF-8."""
+    with pytest.raises(RequestError, match="byte order mark"):
+        strict_json.parse("{}".encode(encoding))

@@ -14,7 +14,7 @@ from typing import Any
 
 from fairroll.audit.asked import asked
 from fairroll.audit.plots import Bar, Dot, bars, dots
-from fairroll.audit.report import level_sentences
+from fairroll.audit.report import level_sentences, many
 from fairroll.cli.output import printable
 
 _SHOWN_FAILURES = 100
@@ -88,7 +88,7 @@ def _level(level: dict[str, Any]) -> str:
         return ""
     parts = ["<h2>What that is worth</h2>"]
     for each in level["sessions"]:
-        count = "1 session" if each["sessions"] == 1 else f"{each['sessions']:,} sessions"
+        count = many(each["sessions"], "session")
         parts.append(f"<p><b>{_text(each['level'])}</b>, of {count} that verified:</p>{_list(level_sentences(each))}")
     return "".join(parts)
 
@@ -200,7 +200,7 @@ def _sessions(value: dict[str, Any]) -> str:
     )
     return (
         "<h2>Sessions</h2>"
-        f"<p>{sessions['count']:,} sessions, of which {sessions['oneOffs']:,} are one-off rolls; "
+        f"<p>{many(sessions['count'], 'session')}, of which one-off rolls: {sessions['oneOffs']:,}; "
         f"{sessions['notVerified']:,} did not verify whole.</p>"
         + (_table(["table", "receipts", "state", "found"], rows, numbers=(1,)) if rows else "")
         + ("<h3>Heads that other participants named</h3>" + heads if value["heads"] else "")
@@ -245,10 +245,11 @@ def _statistics(found: dict[str, Any] | None) -> str:
     if found is None:
         return ""
     flagged = [[_subject(each), _text(each["test"]), _p(each["p"]), _p(each["adjusted"])] for each in found["flagged"]]
+    placed = many(found["outcomes"]["placed"], "outcome")
     return (
         "<h2>Statistics at a glance</h2>"
-        f"<p>{found['draws']:,} draws, {found['outcomes']['placed']:,} outcomes placed among their exact odds; "
-        f"{found['tests']:,} tests could be made, {found['tooLittle']:,} had too few rolls to say anything.</p>"
+        f"<p>{many(found['draws'], 'draw')}, {placed} placed among their exact odds; "
+        f"{many(found['tests'], 'test')} could be made, {found['tooLittle']:,} had too few rolls to say anything.</p>"
         + (
             "<p class=flagged>Flagged: fair dice would hardly give this, even among so many tests.</p>"
             + _table(["of", "test", "p", "p adjusted"], flagged, numbers=(2, 3))

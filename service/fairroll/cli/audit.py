@@ -140,7 +140,7 @@ def _lines(found: Audit) -> Iterable[str]:
     for name in read["changedFiles"][:_SHOWN]:
         yield f"  {name}: CHANGED while it was read [SOURCE_CHANGED]"
     sessions = value["sessions"]
-    one_offs = f"{sessions['oneOffs']:,} one-offs"
+    one_offs = report.many(sessions["oneOffs"], "one-off")
     yield f"sessions  {sessions['count']:,}, of which {one_offs}; {sessions['notVerified']:,} not whole"
     told = [each for each in sessions["shown"] if not each["oneOff"] or each["findings"]]
     # What wants attention first; heads of the others too, since they are what participants compare.

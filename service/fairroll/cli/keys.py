@@ -109,6 +109,8 @@ def _set_status(options: argparse.Namespace, status: KeyStatus) -> None:
     before, _ = read_key_list(options.directory)
     key_list = set_key_status(options.directory, _root_seed(options), options.which, status)
     _show_directory(options)
+    if key_list == before and not options.json:
+        print_lines([f"Nothing changed: {options.which} was {status} before, or is revoked."])
     left = key_list.active_epochs[-1:]
     if left != before.active_epochs[-1:] and not options.json:
         now = f"get the keys of epoch {left[0]} from now on" if left else "have no keys"

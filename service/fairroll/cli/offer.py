@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from fairroll import files, json_codec, strict_json
-from fairroll.beacon import BEACONS, QUICKNET, check_round
+from fairroll.beacon import BEACONS, check_round
 from fairroll.callers import LOCAL_TENANT
 from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file
 from fairroll.cli.rest_client import call
 from fairroll.cli.roll import default_server
-from fairroll.errors import RequestError, ServiceError
+from fairroll.errors import RequestError, ServiceError, WrongUseError
 from fairroll.kept import draw, open_for, refuse_past_rounds
 from fairroll.offer import Commit, Offer, Offered, OfferedAnchor, OfferedRound, open_offer, read_offer
 from fairroll.v1 import session_pb2
@@ -98,6 +98,7 @@ def _draw(options: argparse.Namespace) -> None:
 
 
 def _new(options: argparse.Namespace) -> None:
+    _require_parts(options.parts)
     origin, key = options.origin, options.vrf_key_id
     if not (origin and key):
         shown = _key_list(options.server)
@@ -106,6 +107,23 @@ def _new(options: argparse.Namespace) -> None:
     refuse_past_rounds(offer, clock())
     files.create(options.save, json_codec.dumps(offer.message()) + b"\n", files.PUBLIC_FILE_MODE)
     _print(options, _value(offer), [*_lines(offer), f"saved     {options.save}"])
+
+
+def _require_parts(parts: Sequence[Offered]) -> None:
+    """Refuse an offer that would bind nobody, and what was taken from another participant or given twice.
+
+    Raises:
+        WrongUseError: NOTHING_OFFERED; CONFLICT.
+    """
+    if not parts:
+        raise WrongUseError("NOTHING_OFFERED", "name what is offered with --commit, --anchor or --beacon")
+    for number, part in enumerate(parts, 1):
+        if part in parts[: number - 1]:
+            raise WrongUseError(
+                "CONFLICT",
+                f"contribution {number} is there already; every participant draws entropy of their own",
+                value=part.shown()[1:].hex(),
+            )
 
 
 def _open(options: argparse.Namespace) -> None:
@@ -229,7 +247,12 @@ def _round(text: str) -> Offered:
     name, _, number = text.partition(":")
     if not number.isascii() or not number.isdigit() or len(number) > 20:
         raise argparse.ArgumentTypeError("write quicknet:ROUND, or a chain hash and a round")
-    chain_hash = QUICKNET.chain_hash if name == QUICKNET.name else _bytes(name)
+    known = {beacon.name: chain_hash for chain_hash, beacon in BEACONS.items()}
+    if name not in known and len(name) != 64:
+        raise argparse.ArgumentTypeError(
+            f"no beacon is called {name!r} here: write {', '.join(known)}, or its chain hash"
+        )
+    chain_hash = known.get(name) or _bytes(name)
     try:
         return OfferedRound(chain_hash, int(number))
     except RequestError as error:

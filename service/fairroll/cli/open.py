@@ -11,7 +11,7 @@ from fairroll.cli.output import EXIT_GOOD, print_lines
 from fairroll.cli.rest_client import call
 from fairroll.envelope import envelope_of
 from fairroll.errors import RequestError, ServiceError
-from fairroll.sealed_file import read_sealed
+from fairroll.sealed_file import find_sealed, no_sealed_file
 
 _EPILOG = """\
 example:
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Ask for the receipt, compare its digest, print, save."""
-    sealed = read_sealed(options.sealed)
+    sealed = find_sealed(options.sealed)
+    if sealed is None:
+        raise no_sealed_file(options.sealed)
     if options.save is not None:
         files.require_absent(options.save)
         files.require_writable(options.save)

@@ -80,7 +80,7 @@ def _lines(parsed: service_pb2.ParseNotationResponse, text: str) -> Iterable[str
     if parsed.valid:
         yield f"canonical  {parsed.canonical}"
         yield f"total      {parsed.min} .. {parsed.max}" if parsed.HasField("min") else "total      none, it repeats"
-        yield f"draws      {parsed.draws} before any die is rolled again"
+        yield f"draws      {parsed.draws:,} before any die is rolled again"
         yield "tree"
         for node in parsed.tree:
             label = f" [{node.label}]" if node.label else ""

@@ -167,7 +167,8 @@ class Growth:
         burst = self._alone(at, step, bursting)
         found = every if ends else rest
         for _ in range(most - 1):
-            found = _together(self._joined(burst, found), rest)
+            longer = added(self._work, burst, found) if step.compound else self._joined(burst, found)
+            found = _together(longer, rest)
         if step in self._patient:
             lost = Fraction(sum(bursting.values()), self._size) ** most
             found = Chances(found.weights, found.total, lost)

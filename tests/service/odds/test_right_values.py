@@ -68,6 +68,14 @@ def test_3d6_exploding_is_the_sum_of_geometric_chains() -> None:
     assert abs(total.variance.value - 3 * 266 / 25) < 1e-9
 
 
+def test_dice_that_compound_and_then_explode_end_below_what_explodes() -> None:
+    """Every chain of a d4 ends with 1, 2 or 3, and what stands before is 4 and more: two lowest of even thirds."""
+    weights, lost = total_of("2d4!!!kl1")
+    assert lost < Fraction(1, 10**12)
+    for value, chance in {1: Fraction(5, 9), 2: Fraction(3, 9), 3: Fraction(1, 9)}.items():
+        assert 0 <= chance - weights[value] <= lost
+
+
 def test_10d10_successes_and_ones_are_multinomial() -> None:
     expected: Weights = {}
     for successes in range(11):
