@@ -45,8 +45,8 @@ def may_run_out(tree: Tree, variables: Mapping[str, Bound], draws: int) -> bool:
     except UnsayableError:
         return True
     most = max([again for _, again in pools], default=0.0)
-    if most == 0:
-        return False
+    if most in (0, 1):
+        return most == 1  # a die that is rolled again for certain has no bound
     return min(_bound(pools, 1 + lean * (1 / most - 1)) for lean in _LEANS) >= float(CUT)
 
 

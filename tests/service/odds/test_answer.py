@@ -109,6 +109,12 @@ def test_what_is_too_long_together_is_estimated_like_what_is_too_long_alone() ->
     assert int(error.value) > MAX_ODDS_BYTES
 
 
+def test_dice_that_are_rolled_again_for_certain_are_estimated() -> None:
+    """Of a hundred dice many find every face from 4 on taken: each is rolled to the limit, unless it falls below."""
+    check = {"notation": {"text": "100d8u>=4", "dialect": "DIALECT_RPG_DICE_ROLLER"}}
+    assert "number of draws" in answer(check, rolls=100).odds.quantities[0].estimate.why
+
+
 def test_a_die_of_too_many_faces_is_refused_by_that_name() -> None:
     assert len(answer("1d20000", refuse_estimates=True).odds.quantities[0].values) == 20_000
     error = refused("1d20001", refuse_estimates=True)
