@@ -154,7 +154,7 @@ WRITTEN = (
     "floor({1d6, 1d8}kh1/2)", "-1d6", "-(1d6)", "-2^2", "2*-3", "2^(1+1)", "7%3", "1d20%7", "max(1d6, 1d8, 2)",
     "min(1d6, 2)", "round(1d6/4)", "abs(1d6-4)", "2^3^2", "0.5*3d6", "{2d6, 1d8}dl1", "4d6cs>4cf", "4d6sd", "4d6!!",
     "4d6!p", "4d6!!p>=5", "6d6u", "3d6uo", "4d6rr1", "4d6ro<3", "10d10>=8f1", "4d6dh1dl1", "d%", "4dF", "4dF.1",
-    "2d20kl1", "6x{4d6kh3}", "3d6<>2", "4d6min2max5", "4d6 # [x]", "4d6 # a ] b", "1d20+1d4 # it's",
+    "2d20kl1", "3d6kh5", "3d6!kh5", "3d6<>2", "4d6min2max5", "4d6 # [x]", "4d6 # a ] b", "1d20+1d4 # it's",
 )  # fmt: skip
 """What one dialect has words for and another takes in other places, or nowhere."""
 

@@ -5,6 +5,7 @@ A tree is first made as plain as it can be without meaning anything else, then l
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +18,7 @@ from fairroll_rules.notation.dialects import FUDGE, Dialect, Trait, reading_of
 from fairroll_rules.notation.exact import CALL, OPERATE, power
 from fairroll_rules.notation.faults import refuse
 from fairroll_rules.notation.limits import MAX_DIGITS, MAX_EXPONENT
+from fairroll_rules.notation.picking import pools_of
 from fairroll_rules.notation.tokens import HYPHENATED
 from fairroll_rules.notation.tree import (
     Call,
@@ -41,10 +43,12 @@ from fairroll_rules.notation.tree import (
     Number,
     Pick,
     Power,
+    Rank,
     Reroll,
     Sieve,
     Sort,
     Tally,
+    Unique,
     Variable,
     children,
     operands,
@@ -65,26 +69,48 @@ def plainer(root: Node, dialect: Dialect) -> Node:
     traits = reading_of(dialect).traits
     if Trait.LITERAL_POINTS in traits:
         root = _counted_out(root, counts=Trait.FIXED_DICE in traits)
-    return joined(root) if Trait.CLOSED in traits else root
+    if Trait.CLOSED in traits:
+        root = _changed(root, _joined)
+    return _changed(root, _kept) if Trait.NAMED_POOLS in traits else root
 
 
-def joined(part: _P) -> _P:
-    """Return a part of a tree in which modifiers behind parentheses stand with those inside, where that is the same."""
-    return cast("_P", _joined(part))
+def _changed(part: _P, change: Callable[[Modified], Dice | Group | Modified]) -> _P:
+    """Return a part of a tree in which each pool is changed, the inner ones first."""
+    return cast("_P", _changed_in(part, change))
 
 
-def _joined(part: Any) -> Any:  # noqa: ANN401  whatever a tree is made of
+def _changed_in(part: Any, change: Callable[[Modified], Dice | Group | Modified]) -> Any:  # noqa: ANN401  as a tree is
     if isinstance(part, tuple):
-        return tuple([_joined(each) for each in part])
+        return tuple([_changed_in(each, change) for each in part])
     if not is_dataclass(part) or isinstance(part, type):
         return part
     changed: Any = {
-        field.name: _joined(value)
+        field.name: _changed_in(value, change)
         for field in fields(part)
         if isinstance(value := getattr(part, field.name), tuple) or is_dataclass(value)
     }
     part = replace(part, **changed)
-    if not (isinstance(part, Modified) and isinstance(part.source, Modified)):
+    return change(part) if isinstance(part, Modified) else part
+
+
+def _kept(part: Modified) -> Dice | Group | Modified:
+    """Return a pool without what keeps all of its dice anyhow."""
+    dice = part.source
+    if not isinstance(dice, Dice) or any(isinstance(each, Explode) for each in part.modifiers):
+        return part
+    many = _known(dice.count)
+    left = tuple([each for each in part.modifiers if not (isinstance(each, Keep) and _at_least(each.count, many))])
+    return replace(part, modifiers=left) if left else dice
+
+
+def _at_least(number: Node, least: Exact | None) -> bool:
+    known = _known(number)
+    return known is not None and least is not None and known >= least
+
+
+def _joined(part: Modified) -> Dice | Group | Modified:
+    """Return a pool whose modifiers behind parentheses stand with those inside, where that is the same."""
+    if not isinstance(part.source, Modified):
         return part
     inner, outer = part.source.modifiers, part.modifiers
     # Dice that were left out do not grow, and what was counted is not selected from.
@@ -189,6 +215,20 @@ def require_sayable(root: Node, dialect: Dialect) -> None:
     _Original(dialect).node(root, grouped=False)
 
 
+def _dice_of(node: Node) -> Exact | None:
+    """Return how many dice the pools of an expression roll at least."""
+    many: Exact = 0
+    for pool in pools_of(node) or []:
+        dice: Node = pool
+        while isinstance(dice, Modified):
+            dice = dice.source
+        known = _known(dice.count) if isinstance(dice, Dice) else None
+        if known is None:
+            return None
+        many += known
+    return many
+
+
 class _Original:
     """Looks a tree over for one original."""
 
@@ -208,9 +248,10 @@ class _Original:
                 self._dice(node)
             case Modified():
                 self._modified(node)
-            case Pick(_, modifiers):
+            case Pick(inner, modifiers):
                 for modifier in modifiers:
                     self._taken(modifier)
+                self._counted(_dice_of(inner), modifiers)
             case Variable(name, span) if Trait.HYPHENS in self.traits and not HYPHENATED.fullmatch(name):
                 raise self._unsayable("a variable of that name", span)
             case _:
@@ -239,6 +280,9 @@ class _Original:
             raise self._unsayable("a modifier behind parentheses", pool.modifiers[0].span)
         for modifier in modifiers:
             self._taken(modifier)
+        if Trait.NAMED_POOLS in self.traits:
+            self._grown(source, modifiers)
+            self._counted(len(source.elements) if isinstance(source, Group) else _known(source.count), modifiers)
         if Trait.TALLIES in self.traits:
             self._tallied(modifiers)
             if isinstance(source, Dice) and isinstance(source.sides, Faces):
@@ -254,6 +298,22 @@ class _Original:
             whole = signed or (isinstance(number, Number) and isinstance(number.value, int))
             if not (isinstance(number, Number) and whole) and not isinstance(each, Variable):
                 raise self._unsayable("a computed number behind a modifier", each.span)
+
+    def _grown(self, source: Dice | Group, modifiers: Sequence[Modifier]) -> None:
+        """Look at dice with one face: nothing is rolled again there."""
+        again = [each for each in modifiers if isinstance(each, (Explode, Reroll, Unique))]
+        if again and isinstance(source, Dice) and source.sides == Number(1, source.span):
+            raise self._unsayable("one-sided dice that are rolled again", again[0].span)
+
+    def _counted(self, many: Exact | None, modifiers: Sequence[Modifier]) -> None:
+        """Look at how many are chosen from the top: of more than there are, it takes some from the bottom."""
+        for modifier in modifiers:
+            ranks = [each for each in modifier.points if isinstance(each, Rank)] if isinstance(modifier, Sieve) else []
+            high = [each.count for each in ranks if each.highest]
+            if isinstance(modifier, (Keep, Drop)) and modifier.highest:
+                high = [int(known) for known in (_known(modifier.count),) if known is not None]
+            if many is not None and any(each > many for each in high):
+                raise self._unsayable("a choice of more dice than are rolled", modifier.span)
 
     def _tallied(self, modifiers: list[Modifier]) -> None:
         """Look at counts: each looks at what a die shows, and the last one holds."""
