@@ -33,6 +33,11 @@ from fairroll_rules.limits import MAX_DRAWS
 from fairroll_rules.resolve import Resolved
 from fairroll_rules.systems import systems
 
+MAX_REMEMBERED = 4_096
+"""Outcomes that are remembered once they were recomputed."""
+MAX_REMEMBERED_BYTES = 1_024
+"""Of one of them with its check: some ten dice; more are seldom thrown alike."""
+
 _ENGINE = compile_pattern(r"([a-z0-9_]+)/[1-9][0-9]{0,8}", ASCII)
 
 LEVEL, RESTS_ON = "L0", L0
@@ -529,7 +534,27 @@ def _check_engine(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, inde
         raise _differs(index, "engine", "the engine is not one of the check's system")
 
 
+_remembered: dict[tuple[bytes, bytes, int], Rolled] = {}
+"""What was recomputed, by check, recorded outcome and draws before. Step 7 has shown that the stream gives the draws of
+an outcome, and the engine has no other chance: asked the same check again, it comes to the same outcome."""
+
+
 def _compare(message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, beta: bytes, index: int, draws: int) -> Rolled:
+    key = message.SerializeToString(deterministic=True), recorded.SerializeToString(deterministic=True), draws
+    known = _remembered.get(key)
+    if known is not None:
+        return known
+    rolled = _recomputed(message, recorded, beta, index, draws)
+    if len(key[0]) + len(key[1]) <= MAX_REMEMBERED_BYTES:
+        if len(_remembered) >= MAX_REMEMBERED:
+            _remembered.clear()
+        _remembered[key] = rolled
+    return rolled
+
+
+def _recomputed(
+    message: roll_pb2.Check, recorded: roll_pb2.CheckOutcome, beta: bytes, index: int, draws: int
+) -> Rolled:
     check = _read_check(message, index)
     try:
         resolved = resolve_check(check, beta, index, draws, message.actor)

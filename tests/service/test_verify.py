@@ -50,6 +50,20 @@ def refused(bundle: Bundle, root: bytes = ROOT.public_key, **options: object) ->
 # What holds
 
 
+def test_an_outcome_that_held_before_holds_for_the_same_check_and_the_same_draws_alone() -> None:
+    """Of 12 rolls of one coin some are alike; each of them stands, and none stands with what another one came to."""
+    service = roller()
+    records = [record_of(service.roll(request("1d2", table=f"table-{n}"), TENANT)) for n in range(12)]
+    assert len({each.outcomes[0].notation.total for each in records}) == 2
+    for each in records:
+        verify(signed(each), ROOT.public_key)
+    heads, tails = (next(each for each in records if each.outcomes[0].notation.total == total) for total in (1, 2))
+    heads.outcomes[0].notation.total = 2
+    assert refused(signed(heads)).reason == "OUTCOME_DIFFERS"
+    tails.outcomes[0].CopyFrom(next(each for each in records if each.outcomes[0].draws[0].face == 1).outcomes[0])
+    assert refused(signed(tails)).step is Step.DRAWS
+
+
 def test_a_receipt_verifies_by_nine_steps_in_order() -> None:
     response = answer()
     taken = list(verification(bundle_of(response), ROOT.public_key))
