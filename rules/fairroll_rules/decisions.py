@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NamedTuple
 
 from fairroll_rules.errors import AnswerError
 
@@ -59,6 +60,17 @@ class OpenDecision:
     id: str
     actor: str
     question: Question
+
+
+class MostAsked(NamedTuple):
+    """What the decisions of a roll come to at most, told before a die is rolled.
+
+    `rounds` holds, for each time that the roll may wait, the decisions that are new by then, each as the most options
+    that a person is shown: none where a policy decides. `again` is how many dice are rolled once more.
+    """
+
+    rounds: tuple[tuple[tuple[Option, ...], ...], ...]
+    again: int
 
 
 @dataclass(slots=True)

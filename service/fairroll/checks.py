@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
 
-from fairroll.convert import check_path, join_path, open_policy, read_check, request_error
+from fairroll.bundle import MAX_CHAIN, MAX_CHAIN_BYTES
+from fairroll.convert import asks, check_path, join_path, open_policy, read_check, request_error
 from fairroll.errors import RequestError
 from fairroll.receipt import MAX_RECEIPT_BYTES, is_digest
-from fairroll.v1 import roll_pb2
+from fairroll.v1 import roll_pb2, session_pb2
+from fairroll_rules.decisions import Option
 from fairroll_rules.errors import RuleError
 from fairroll_rules.limits import MAX_CHECKS, MAX_DRAWS, MAX_NAME_BYTES, MAX_NODES, MAX_TEXT_BYTES
-from fairroll_rules.systems import system_of, systems
+from fairroll_rules.systems import Asking, system_of, systems
 
 MAX_CITES = 16
 MAX_REQUEST_ID_BYTES = 100
@@ -23,16 +25,31 @@ MAX_REQUEST_ID_BYTES = 100
 _DRAW_BYTES = 64
 """What one draw adds to a record at most, in its draw and in its die, without the actor's name."""
 
+_WAITING_BYTES = 640
+"""What a record that waits has at most beside session, checks, answers, draws and decisions."""
+_WAITING_DRAW_BYTES = 16
+"""What one draw adds to it at most, without the actor's name; no die of an outcome stands there yet."""
+_DECISION_BYTES = 80
+"""What a decision adds to it at most, without the actor's name and without options."""
+_ANSWER_BYTES = 40
+"""What an answer adds at most to the record that brings it."""
+_OPTION_BYTES = 8
+"""What an option adds to the texts that it holds."""
 
-def read_checks(request: roll_pb2.RollRequest, *, in_session: bool = True) -> list[Any]:
+
+def read_checks(
+    request: roll_pb2.RollRequest, *, in_session: bool = True, session: session_pb2.Session | None = None
+) -> list[Any]:
     """Return the checks of a request, each validated by its system.
 
     Args:
         request: as it stands in its record.
         in_session: whether later seqs can answer what a check asks.
+        session: as it stands in every record of the roll, where there is one.
 
     Raises:
-        RequestError: one is refused, or all together pass a limit of a record.
+        RequestError: one is refused, all together pass a limit of a record, or what one asks could pass those of the
+            chain that its last answer brings.
     """
     if not request.checks:
         raise RequestError("REQUIRED", "a roll has at least one check", field="checks")
@@ -42,6 +59,8 @@ def read_checks(request: roll_pb2.RollRequest, *, in_session: bool = True) -> li
     _check_draws(request, checks)
     check_text(request)
     _check_nodes(checks)
+    if len(checks) == 1 and asks(checks[0]):
+        _check_chain(request, checks[0], 0 if session is None else session.ByteSize())
     return checks
 
 
@@ -134,6 +153,41 @@ def _check_draws(request: roll_pb2.RollRequest, checks: list[Any]) -> None:
     most = min(MAX_DRAWS, 2 * total)
     if most * (_DRAW_BYTES + MAX_NAME_BYTES) > MAX_RECEIPT_BYTES:
         require_limit("receipt_bytes", most * (_DRAW_BYTES + _longest_name(request)), MAX_RECEIPT_BYTES, "checks")
+
+
+def _check_chain(request: roll_pb2.RollRequest, check: Any, session_bytes: int) -> None:  # noqa: ANN401  as above
+    """Refuse a check whose last answer might have to bring a longer chain than one may: it could not be finished."""
+    system = systems()[system_of(check)]
+    most = cast("Asking", system).most_asked(check)
+    name_bytes = _longest_name(request)
+    # A draw without a name of its own is the check's actor's and names nobody; a decision then names that actor.
+    decision_bytes = _DECISION_BYTES + max(name_bytes, len(request.checks[0].actor.encode()))
+    draws_bytes = (system.draws(check) + most.again) * (_WAITING_DRAW_BYTES + name_bytes)
+    stops, decisions, chain_bytes = 0, 0, request.ByteSize()
+    for asked in most.rounds:
+        # Each record repeats the draws and the decisions before it.
+        decisions += len(asked)
+        if any(asked):
+            stops += 1
+            chain_bytes += session_bytes + _WAITING_BYTES + draws_bytes + decisions * decision_bytes
+            chain_bytes += sum(map(_options_bytes, asked)) + len(asked) * _ANSWER_BYTES
+    for limit, value, maximum in (("chain", stops, MAX_CHAIN), ("chain_bytes", chain_bytes, MAX_CHAIN_BYTES)):
+        if value > maximum:
+            raise RequestError(
+                "LIMIT_EXCEEDED",
+                f"its answers could come to a {limit} of {value}, above the limit of {maximum}: "
+                "the roll could not be finished",
+                field="checks[0]",
+                limit=limit,
+                maximum=maximum,
+                value=str(value),
+                hint="name fewer actors, give them shorter names, or let policies decide more",
+            )
+
+
+@cache
+def _options_bytes(options: tuple[Option, ...]) -> int:
+    return sum([_OPTION_BYTES + len(each.id.encode()) + len(each.meaning.encode()) for each in options])
 
 
 def check_text(request: roll_pb2.RollRequest) -> None:

@@ -45,8 +45,11 @@ LIMITS: dict[str, tuple[int, str]] = {
     "name_bytes": (limits.MAX_NAME_BYTES, f"{_NAME}a name inside a check; at least 1."),
     "actors": (limits.MAX_ACTORS, "Actors, helpers or hinderers of one check."),
     "request_id_bytes": (checks.MAX_REQUEST_ID_BYTES, f"{_NAME}a request_id."),
-    "chain": (bundle.MAX_CHAIN, "Receipts in the chain of an answer."),
-    "chain_bytes": (bundle.MAX_CHAIN_BYTES, "Bytes of all payloads in the chain of an answer."),
+    "chain": (bundle.MAX_CHAIN, "Receipts in the chain of an answer; a check that could ask more often is refused."),
+    "chain_bytes": (
+        bundle.MAX_CHAIN_BYTES,
+        "Bytes of all payloads in the chain of an answer; a check whose answers could come to more is refused.",
+    ),
     # One session.
     "session_receipts": (verify_call.MAX_SESSION_RECEIPTS, "Receipts of one call of VerifySession; at least 1."),
     "kept": (verify_call.MAX_KEPT, "Offers in one `mine`, logs of co-seed chains, and sealed rolls: each."),

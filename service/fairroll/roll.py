@@ -146,7 +146,9 @@ class Roller:
         in_session = request.HasField("session")
         if request.close:
             _require_session(in_session=in_session, field="close")
-        checks = [] if request.close else read_checks(record.request, in_session=in_session)
+        checks = []
+        if not request.close:
+            checks = read_checks(record.request, in_session=in_session, session=record.session)
         if request.cited:
             require_borne_out(request, checks, self.keys.receipt_keys)
         return Prepared(response, keys, session_id, alpha, checks)

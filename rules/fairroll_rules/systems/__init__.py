@@ -1,7 +1,7 @@
 """The registry: each module in this folder is a system, named as the module is.
 
 What a module must have is written in `System`; nothing else names it anywhere. It may have `quantities(check)` as well,
-for odds (`fairroll_rules.quantities`).
+for odds (`fairroll_rules.quantities`), and one with a policy ASK is `Asking` too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairroll_rules.decisions import Decisions
+    from fairroll_rules.decisions import Decisions, MostAsked
     from fairroll_rules.dice import Dice, Draw
     from fairroll_rules.outcome import Text
 
@@ -43,6 +43,13 @@ class System(Protocol):
 
     def text(self, check: Any, outcome: Any, draws: Sequence[Draw], /) -> Text:  # noqa: ANN401  each system has its own types
         """Return the outcome in the game's words; `draws` are those that its dice point into."""
+
+
+class Asking(System, Protocol):
+    """What a module offers whose checks have a policy ASK."""
+
+    def most_asked(self, check: Any) -> MostAsked:  # noqa: ANN401  each system has its own types
+        """Return what the decisions of the check come to at most: no roll may begin whose answers cannot be sent."""
 
 
 @cache

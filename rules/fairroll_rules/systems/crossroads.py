@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
-from fairroll_rules.decisions import Option, Question, Who
+from fairroll_rules.decisions import MostAsked, Option, Question, Who
 from fairroll_rules.dice import Purpose
 from fairroll_rules.fields import Name, Range, SomeActors, require_different_names, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
@@ -373,11 +373,40 @@ def draws(check: SkillRoll | GroupRoll | DamageStep) -> int:
     """Return how many dice the check rolls before any Change."""
     if isinstance(check, DamageStep):
         return 0
+    return sum(map(_dice_count, _rollers(check)))
+
+
+def most_asked(check: SkillRoll | GroupRoll | DamageStep) -> MostAsked:
+    """Return what the decisions come to at most: all remove dice together, all Change, then one names the Result."""
+    if isinstance(check, DamageStep):
+        return MostAsked((), 0)
+    with_peril = isinstance(check, SkillRoll) and isinstance(check.opposition, PerilDie)
+    first: list[tuple[Option, ...]] = []
+    second: list[tuple[Option, ...]] = []
+    rollers = _rollers(check)
+    for roller in rollers:
+        # Whoever is asked to remove dice comes to a Change only after the answer.
+        change = first
+        if net := net_level(roller.advantage, roller.disadvantage):
+            asked = roller.removal is RemovalPolicy.ASK
+            first.append(_most_removals(net, with_peril) if asked else ())
+            change = second if asked else first
+        asked = roller.change is ChangePolicy.ASK
+        change.append(_change_question(_MOST_CHANGES, with_peril, roller.change)[0].options if asked else ())
+    # A Result has one of the two questions, if any: that of 0 has more options.
+    last: tuple[Option, ...] = ()
+    if check.zero_result is ZeroResultPolicy.ASK:
+        last = _ZERO_OPTIONS
+    elif check.great_success is GreatSuccessPolicy.ASK:
+        last = _GREAT_SUCCESS_OPTIONS
+    return MostAsked((tuple(first), tuple(second), (last,)), len(rollers))
+
+
+def _rollers(check: SkillRoll | GroupRoll) -> Sequence[_Roller]:
+    """Return everyone who rolls dice of their own, in turn."""
     if isinstance(check, GroupRoll):
-        rollers = check.members if check.mode is GroupMode.ALL_TOGETHER else (check.members[best_member(check)],)
-        return sum(map(_dice_count, rollers))
-    opponent = _dice_count(check.opposition) if isinstance(check.opposition, OpposingRoll) else 0
-    return _dice_count(check) + opponent
+        return check.members if check.mode is GroupMode.ALL_TOGETHER else (check.members[best_member(check)],)
+    return (check, check.opposition) if isinstance(check.opposition, OpposingRoll) else (check,)
 
 
 def quantities(check: SkillRoll | GroupRoll | DamageStep) -> Quantities:
@@ -614,6 +643,14 @@ def _removal_id(choice: _Removal, peril: int) -> str:
 
 
 @cache
+def _most_removals(net: int, with_peril: bool) -> tuple[Option, ...]:  # noqa: FBT001  a cache's key
+    """Return the options of a removal where no two dice are alike, which are the most."""
+    plain = tuple(range(SIDES, SIDES - BASE_DICE - abs(net) + with_peril, -1))
+    question, _ = _removal(plain, int(with_peril), net, RemovalPolicy.ASK)
+    return question.options if question is not None else ()
+
+
+@cache
 def _removal_option(plain: tuple[int, ...], peril_goes: bool, peril: int) -> Option:  # noqa: FBT001  a cache's key
     faces = [str(face) for face in plain]
     ids, words = ["REMOVE", *faces], ["remove", *faces]
@@ -664,6 +701,8 @@ def _change_question(
 
 
 _KEEP: Final = Option("KEEP", "keep all three dice")
+_MOST_CHANGES: Final = (2, 2, 3)
+"""Faces with a Change and the most different dice, the Peril Die being told from one that shows its face."""
 _KEPT: Final = (Fate.KEPT,)
 _DROPPED: Final = (Fate.DROPPED,)
 _REROLLED: Final = (Fate.REROLLED,)

@@ -14,7 +14,7 @@ from enum import Enum
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Final, NamedTuple, TypeAlias
 
-from fairroll_rules.decisions import Option, Question, Who
+from fairroll_rules.decisions import MostAsked, Option, Question, Who
 from fairroll_rules.errors import CheckError
 from fairroll_rules.fields import Name, Range, SomeActors, require_different_names, require_fields
 from fairroll_rules.outcome import Die, Fate, Text
@@ -232,6 +232,14 @@ def draws(check: SkillRoll | TeamRoll) -> int:
     """Return how many dice the check rolls."""
     rollers: Sequence[_Roller] = check.members if isinstance(check, TeamRoll) else (check,)
     return sum([terms(roller).pool for roller in rollers])
+
+
+def most_asked(check: SkillRoll | TeamRoll) -> MostAsked:
+    """Return what the decisions come to at most: the use of natural 1s, where every die is one."""
+    if isinstance(check, TeamRoll):
+        return MostAsked((), 0)
+    question, _ = _ones_question(terms(check).pool, check.ones, check.split, check.allow_split)
+    return MostAsked(((question.options if check.ones is OnesPolicy.ASK else (),),), 0)
 
 
 def not_borne_out(check: SkillRoll | TeamRoll, cited: Sequence[SkillOutcome | TeamOutcome]) -> str:

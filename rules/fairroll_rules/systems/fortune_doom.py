@@ -15,7 +15,7 @@ from enum import Enum
 from itertools import pairwise
 from typing import Annotated, NamedTuple, TypeAlias
 
-from fairroll_rules.decisions import Decisions, Option, Question, Who
+from fairroll_rules.decisions import Decisions, MostAsked, Option, Question, Who
 from fairroll_rules.dice import Dice, Draw, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Name, Range, require_fields
@@ -163,6 +163,11 @@ def draws(check: ResolutionRoll) -> int:  # noqa: ARG001  the same two dice what
     return 2
 
 
+def most_asked(check: ResolutionRoll) -> MostAsked:
+    """Return what the decisions come to at most: the tie; Advantage, a condition and Fear reroll a die each."""
+    return MostAsked(((_TIE_OPTIONS if check.tie is TieChoice.ASK else (),),), 3)
+
+
 def quantities(check: ResolutionRoll) -> Quantities:
     """Return the numbers of a value that mean something, and their names: what was not declared has no effect."""
     declared = {"hope": check.hope, "doom_face": check.fear, "fear": check.fear, "band": bool(check.bands)}
@@ -244,13 +249,15 @@ def _advantage(dice: Dice, decisions: Decisions, check: ResolutionRoll) -> tuple
 
 
 def _tie(decisions: Decisions, tie: TieChoice) -> TieChoice:
-    options = (
-        Option(TieChoice.DOOM.name, "Reroll the Doom die."),
-        Option(TieChoice.FORTUNE.name, "Reroll the Fortune die."),
-    )
     preset = None if tie is TieChoice.ASK else tie.name
-    (chosen,) = decisions.ask(Question("TIE", Who.PLAYER, options, preset, tie.name))
+    (chosen,) = decisions.ask(Question("TIE", Who.PLAYER, _TIE_OPTIONS, preset, tie.name))
     return TieChoice[chosen]
+
+
+_TIE_OPTIONS = (
+    Option(TieChoice.DOOM.name, "Reroll the Doom die."),
+    Option(TieChoice.FORTUNE.name, "Reroll the Fortune die."),
+)
 
 
 def _condition(

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import Annotated, NamedTuple, TypeAlias
 
-from fairroll_rules.decisions import Decisions, Option, Question, Who
+from fairroll_rules.decisions import Decisions, MostAsked, Option, Question, Who
 from fairroll_rules.dice import Dice, Draw, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Range, Utf8, Written, require_fields
@@ -69,6 +69,7 @@ Damage: TypeAlias = Annotated[str, _WRITTEN]
 Entry: TypeAlias = Annotated[int, Range(-MAX_ENTRY, MAX_ENTRY)]
 
 PASS = "PASS"  # noqa: S105  an option's id, not a secret
+_PASS = Option(PASS, "Reroll nothing this turn.")
 
 
 # --- What is asked ---------------------------------------------------------------------------------------------------
@@ -267,6 +268,28 @@ def draws(check: OpposedRoll) -> int:
     """Return the most draws before any reroll: both pools, four critical dice, the die of a fierce strike."""
     rolled = pool_of(check.attacker).dice + pool_of(check.defender).dice
     return rolled + 2 * CRITICAL_DICE + bool(check.damage)
+
+
+def most_asked(check: OpposedRoll) -> MostAsked:
+    """Return what the decisions come to at most: the penalties, the turns of rerolls, a fierce strike's pick."""
+    sides = (check.attacker, check.defender)
+    modifiers = [pool_of(side).modifier for side in sides]
+    high = tuple([_Spot(face, critical).option() for face in HIGH for critical in (False, True)])
+    rounds: list[tuple[Option, ...]] = []
+    for side, modifier in zip(sides, modifiers, strict=True):
+        rounds += [high if side.penalties is PenaltyPolicy.ASK else ()] * max(-modifier, 0)
+    points = sum([max(each, 0) for each in modifiers])
+    if points:
+        # Two passes in a row end the turns, so that no more than one stands before each reroll. Where those two were
+        # asked for, a point was left; damage may then have turns once more.
+        turns = 2 * points + (2 if check.damage else 0)
+        low = (_PASS, *[_Spot(face, critical).option() for face in LOW for critical in (False, True)])
+        rounds += [low if any(side.rerolls is RerollPolicy.ASK for side in sides) else ()] * turns
+    if check.damage:
+        different = pairs(range(SIDES, SIDES - CRITICAL_DICE - 1, -1))
+        rounds.append(_pick_options(different) if check.pick is PickPolicy.ASK else ())
+    again = points + sum([max(-each, 0) for each in modifiers]) + CRITICAL_DICE
+    return MostAsked(tuple([(each,) for each in rounds]), again)
 
 
 def quantities(check: OpposedRoll) -> Quantities:
@@ -481,7 +504,7 @@ def _turn(
 ) -> tuple[_Turn, tuple[_Gone, ...] | None]:
     """One turn of a side that has a bonus and a 1 or 2 for it: "for each positive modifier, you may reroll"."""
     spots = _options(hand, critical_only=stakes.winner_stands)
-    options = (Option(PASS, "Reroll nothing this turn."), *(spot.option() for spot in spots))
+    options = (_PASS, *(spot.option() for spot in spots))
     preset = None if policy is RerollPolicy.ASK else PASS
     if policy is RerollPolicy.GREEDY:
         preset = _greedy(hand, spots, stakes)
@@ -536,14 +559,19 @@ def _pick(
     """After a fierce strike, "the player picks which two critical dice to use"."""
     if len(critical) == CRITICAL_DICE:
         return (max(critical), min(critical)), None
-    choices = {f"PICK_{high}_{low}": (high, low) for high, low in pairs(critical)}
+    known = pairs(critical)
     best = best_pair(critical, notation(damage))
-    if len(choices) == 1:
+    if len(known) == 1:
         return best, None
-    options = tuple(Option(id_, f"Use the {high} and the {low}.") for id_, (high, low) in choices.items())
+    options = _pick_options(known)
+    choices = dict(zip([option.id for option in options], known, strict=True))
     preset = None if policy is PickPolicy.ASK else f"PICK_{best[0]}_{best[1]}"
     (chosen,) = decisions.ask(Question("PICK", Who.PLAYER, options, preset, policy.name))
     return choices[chosen], None
+
+
+def _pick_options(known: Sequence[tuple[int, int]]) -> tuple[Option, ...]:
+    return tuple([Option(f"PICK_{high}_{low}", f"Use the {high} and the {low}.") for high, low in known])
 
 
 class _Spot(NamedTuple):

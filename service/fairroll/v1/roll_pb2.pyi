@@ -289,6 +289,7 @@ class RollRequest(_message.Message):
     @_builtins.property
     def chain(self) -> _containers.RepeatedCompositeFieldContainer[_envelope_pb2.Envelope]:
         """The envelopes from `root` to `continues`, root first; at most 32 and 256 KiB. Not copied into the record.
+        A root that asks what could come to more is refused with LIMIT_EXCEEDED before anything is drawn.
         INVALID_ARGUMENT: one is not this service's, of another session, or waits for nothing.
         """
 
