@@ -141,6 +141,24 @@ def played(check: roll_pb2.Check, choose: random.Random) -> list[roll_pb2.RollRe
     return chain
 
 
+def require_parts_within(response: roll_pb2.RollResponse) -> None:
+    """No part of a record that waits is larger than it was thought to be; a part in a message has a head of 2..3."""
+    record = response.record
+    outcome = record.outcomes[0]
+    draws = [*outcome.earlier_draws, *outcome.draws]
+    for draw in draws:
+        assert draw.ByteSize() + 3 <= checks._WAITING_DRAW_BYTES + len(draw.actor)
+    for decision in outcome.decisions:
+        options = sum(option.ByteSize() + 3 for option in decision.options)
+        texts = sum(len(option.id) + len(option.meaning) for option in decision.options)
+        assert options <= len(decision.options) * checks._OPTION_BYTES + texts
+        assert decision.ByteSize() - options + 3 <= checks._DECISION_BYTES + len(decision.actor)
+    for answer in record.request.answers:
+        assert answer.ByteSize() + 2 <= checks._ANSWER_BYTES
+    parts = [*draws, *outcome.decisions, *record.request.answers, *record.request.checks, record.session]
+    assert len(response.envelope.payload) - sum(part.ByteSize() + 2 for part in parts) <= checks._WAITING_BYTES
+
+
 FACES = (
     (1, 2, 3, 4, 5, 6),
     (2, 2, 3, 4, 5, 6),
@@ -170,6 +188,8 @@ def test_the_largest_rolls_that_are_begun_are_finished_and_no_chain_is_larger_th
             falling(cycle(FACES[number % len(FACES)]), patch)
             *parents, last = played(check, random.Random(number))
         assert not is_pending(last)
+        for each in parents:
+            require_parts_within(each)
         largest = max(largest, sum(len(each.envelope.payload) for each in parents))
         longest = max(longest, len(parents))
     assert 0 < largest <= most
