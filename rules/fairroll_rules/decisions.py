@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
@@ -55,11 +55,15 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class OpenDecision:
-    """A question that waits for a person: `id` is its place in the roll, `actor` who it is about."""
+    """A question that waits for a person: `id` is its place in the roll, `actor` who it is about.
+
+    `about` is what stands on the table for it, in the game's words; never signed.
+    """
 
     id: str
     actor: str
     question: Question
+    about: str = ""
 
 
 class MostAsked(NamedTuple):
@@ -96,12 +100,20 @@ class Position:
         return f"{'.'.join(map(str, self.path))}:{self.questions - 1}"
 
 
+About = Callable[[], str]
+"""Says what a person decides by, such as `rolled 5 4 3 2`."""
+
+
 class Decisions(ABC):
     """The door: a rule asks, someone else answers."""
 
     @abstractmethod
-    def ask(self, *questions: Question) -> tuple[str, ...]:
+    def ask(self, *questions: Question, about: About | None = None) -> tuple[str, ...]:
         """Return the id of the chosen option for each question; all are asked at once.
+
+        Args:
+            questions: with their options.
+            about: says what stands on the table for them; called only where a person is asked.
 
         Raises:
             AnswerError: no policy answers (ASK) and nobody else does, or a given answer is not an option.
@@ -156,7 +168,7 @@ class GivenAnswers(Decisions):
     used: int = 0
     actor: str = ""
 
-    def ask(self, *questions: Question) -> tuple[str, ...]:
+    def ask(self, *questions: Question, about: About | None = None) -> tuple[str, ...]:  # noqa: ARG002  nobody reads it
         """Answer each question from what was given, then from its preset."""
         return tuple([self._answer(question) for question in questions])
 

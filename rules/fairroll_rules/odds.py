@@ -17,7 +17,7 @@ from fractions import Fraction
 from math import comb
 from typing import Any, Generic, TypeVar, cast
 
-from fairroll_rules.decisions import Decisions, Question, decision_open
+from fairroll_rules.decisions import About, Decisions, Question, decision_open
 from fairroll_rules.dice import Dice, Face, Part, Purpose
 from fairroll_rules.errors import LimitReached
 from fairroll_rules.limits import MAX_AGAIN, MAX_ODDS_WORK
@@ -86,7 +86,7 @@ class _ChainCut(Exception):
 class _Presets(Decisions):
     """Policies answer every question."""
 
-    def ask(self, *questions: Question) -> tuple[str, ...]:
+    def ask(self, *questions: Question, about: About | None = None) -> tuple[str, ...]:  # noqa: ARG002  nobody reads it
         return tuple([_preset(question) for question in questions])
 
 

@@ -6,6 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from fairroll_rules.dice import Draw
 
 
 class Fate(Enum):
@@ -53,6 +57,20 @@ class Text:
         return "\n".join([f"**{line}**", "", *numbered]).rstrip()
 
 
+def again_words(draws: Sequence[Draw]) -> dict[int, str]:
+    """Return each die that was rolled with what became of it, such as `5 rerolled into 2`, by its first draw."""
+    words: dict[int, str] = {}
+    first: dict[int, int] = {}
+    for index, draw in enumerate(draws):
+        if draw.of is None:
+            words[index] = str(draw.face)
+            continue
+        first[index] = first.get(draw.of, draw.of)
+        words[first[index]] += f" {_AGAIN[draw.purpose.name]} {draw.face}"
+    return words
+
+
+_AGAIN = {"REROLL": "rerolled into", "EXPLODE": "exploded into"}
 _LINE_BREAKS = str.maketrans(dict.fromkeys("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029", " "))
 _MARKDOWN_SIGNS = tuple((sign, f"\\{sign}") for sign in r"\`*_{}[]<>#|~!&")
 """Each sign, and how it is escaped: the backslash first, since it escapes the others."""

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING, TypeVar
 
-from fairroll_rules.decisions import Decision, GivenAnswers, OpenDecision, Question, require_option
+from fairroll_rules.decisions import About, Decision, GivenAnswers, OpenDecision, Question, require_option
 from fairroll_rules.dice import Draw, DrawnDice, Face, Part, Purpose, Source
 from fairroll_rules.errors import AnswerError, LimitReached
 from fairroll_rules.limits import MAX_DRAWS
@@ -153,7 +153,7 @@ class _GivenById(GivenAnswers):
         super().__init__(actor=actor)
         self._by_id = by_id
 
-    def ask(self, *questions: Question) -> tuple[str, ...]:
+    def ask(self, *questions: Question, about: About | None = None) -> tuple[str, ...]:
         position = self.position
         actor = position.actor or self.actor
         chosen: list[str] = []
@@ -163,7 +163,7 @@ class _GivenById(GivenAnswers):
             given = self._by_id.get(decision_id)
             option = question.preset if given is None else given
             if option is None:
-                pending.append(OpenDecision(decision_id, actor, question))
+                pending.append(OpenDecision(decision_id, actor, question, "" if about is None else about()))
                 continue
             require_option(question, option, given=given is not None)
             policy = question.policy if given is None else ""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from fairroll.convert import asks, decision_members, draw_members, outcome_members, pending_members
 from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
+from fairroll_rules.dice import Draw
 from fairroll_rules.limits import MAX_DRAWS
-from fairroll_rules.outcome import Text, one_line
+from fairroll_rules.outcome import Text, again_words, one_line
 from fairroll_rules.replay import Replay
 from fairroll_rules.resolve import Resolved, resolve
 from fairroll_rules.systems import system_of, systems
@@ -83,7 +84,7 @@ def text_members(
         previewed: whether it is an answer that was given without a guard.
     """
     if resolved.pending:
-        text = _pending_text(resolved)
+        text = _pending_text(check, resolved)
     elif resolved.limit_reached is None:
         draws = (*resolved.earlier, *resolved.draws)
         text = systems()[system_of(check)].text(check, resolved.outcome, draws)
@@ -97,15 +98,34 @@ def text_members(
     return {"line": one_line(text.line), "plain": text.plain(), "markdown": text.markdown()}
 
 
-def _pending_text(resolved: Resolved) -> Text:
-    """Return what a roll waits for: the decisions, and what to decide by."""
-    kinds = [f"{each.question.kind} of {each.actor}" if each.actor else each.question.kind for each in resolved.pending]
-    dice: dict[str, list[str]] = {}
-    for draw in (*resolved.earlier, *resolved.draws):
-        again = f" ({draw.purpose.name.lower()})" if draw.of is not None else ""
-        dice.setdefault(draw.actor, []).append(f"d{draw.sides}={draw.face}{again}")
-    steps = [f"Dice{f' of {actor}' if actor else ''}: {', '.join(faces)}" for actor, faces in dice.items()]
-    for kind, each in zip(kinds, resolved.pending, strict=True):
+def _pending_text(check: object, resolved: Resolved) -> Text:
+    """Return what a roll waits for: the dice and decisions so far, and what there is to decide."""
+    draws = (*resolved.earlier, *resolved.draws)
+    rows = getattr(systems()[system_of(check)], "rows", _rows)
+    steps = list(rows(check, draws))
+    steps += [decided_words(each.kind, each.actor, each.option, each.policy) for each in resolved.decisions]
+    waits = []
+    for each in resolved.pending:
+        kind = f"{each.question.kind} of {each.actor}" if each.actor else each.question.kind
+        waits.append(kind)
         options = "; ".join(f"{option.id}: {option.meaning}" for option in each.question.options)
-        steps.append(f"{kind} ({each.id}), the {each.question.who.value} decides: {options}")
-    return Text(f"Waits for {', '.join(kinds)}", tuple(steps))
+        about = f"{each.about}; " if each.about else ""
+        steps.append(f"{kind} ({each.id}): {about}the {each.question.who.value} decides: {options}")
+    line = f"Waits for {', '.join(waits)}"
+    if len(resolved.pending) == 1 and resolved.pending[0].about:
+        line += f": {resolved.pending[0].about}"
+    return Text(line, tuple(steps))
+
+
+def _rows(_: object, draws: Sequence[Draw]) -> Iterable[str]:
+    """Return everyone's dice, such as `Dice of Ann: d6=5, d6=2 rerolled into 4`."""
+    dice: dict[str, list[str]] = {}
+    for index, words in again_words(draws).items():
+        dice.setdefault(draws[index].actor, []).append(f"d{draws[index].sides}={words}")
+    return [f"Dice{f' of {actor}' if actor else ''}: {', '.join(faces)}" for actor, faces in dice.items()]
+
+
+def decided_words(kind: str, actor: str, option: str, policy: str) -> str:
+    """Return who or what chose which option, such as `decided REMOVE of Orc: REMOVE_2 (policy LOWEST)`."""
+    by = f"policy {policy}" if policy else "answered"
+    return f"decided {kind}{f' of {actor}' if actor else ''}: {option} ({by})"

@@ -1,8 +1,11 @@
 """A table that plays a session: rolls, answers and closes, each at the next seq, as people send them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+import pytest
+
+from fairroll import replay, roll
 from fairroll.bundle import Bundle
 from fairroll.receipt import read_envelope
 from fairroll.roll import Roller
@@ -102,3 +105,16 @@ def bundle(*chain: roll_pb2.RollResponse) -> Bundle:
 def envelopes(*responses: roll_pb2.RollResponse) -> list[envelope_pb2.Envelope]:
     """Their envelopes."""
     return [each.envelope for each in responses]
+
+
+def falling(faces: Iterator[int], patch: pytest.MonkeyPatch) -> None:
+    """Let dice show these faces, one after another, in place of what the proofs give."""
+
+    class Scripted:
+        def __init__(self, _: bytes, __: int) -> None: ...
+
+        def face(self, sides: int) -> int:
+            return (next(faces) - 1) % sides + 1
+
+    patch.setattr(roll, "Stream", Scripted)
+    patch.setattr(replay, "Stream", Scripted)

@@ -1,16 +1,16 @@
 """A roll that asks is refused at its root where its answers might outgrow a chain; every other one can be finished."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from itertools import cycle
 
 import pytest
 
-from fairroll import checks, json_codec, replay, roll
+from fairroll import checks, json_codec
 from fairroll.errors import RequestError
 from fairroll.v1 import roll_pb2, session_pb2
 from tests.service.rolling import TENANT, proofs_of
-from tests.service.table_play import CR, Table, is_pending, waiting
+from tests.service.table_play import CR, Table, falling, is_pending, waiting
 
 CHAIN_BYTES = 262_144
 """Protocol section 5: "at most 32 and 256 KiB"."""
@@ -115,19 +115,6 @@ def worst(check: roll_pb2.Check) -> int:
             FullTable().roll(check)
     assert refused.value.limit == "chain_bytes"
     return int(refused.value.value)
-
-
-def falling(faces: Iterator[int], patch: pytest.MonkeyPatch) -> None:
-    """Let dice show these faces, over and over, in place of what the proofs give."""
-
-    class Scripted:
-        def __init__(self, _: bytes, __: int) -> None: ...
-
-        def face(self, sides: int) -> int:
-            return (next(faces) - 1) % sides + 1
-
-    patch.setattr(roll, "Stream", Scripted)
-    patch.setattr(replay, "Stream", Scripted)
 
 
 def played(check: roll_pb2.Check, choose: random.Random) -> list[roll_pb2.RollResponse]:

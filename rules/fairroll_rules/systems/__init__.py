@@ -1,7 +1,8 @@
 """The registry: each module in this folder is a system, named as the module is.
 
 What a module must have is written in `System`; nothing else names it anywhere. It may have `quantities(check)` as well,
-for odds (`fairroll_rules.quantities`), and one with a policy ASK is `Asking` too.
+for odds (`fairroll_rules.quantities`), and one with a policy ASK is `Asking` too; that one may have
+`rows(check, draws)`, a line for the dice of everyone so far, where a plain list would mix what the game tells apart.
 """
 
 from __future__ import annotations

@@ -24,9 +24,9 @@ from fairroll_rules.outcome import Die, Fate, Text
 from fairroll_rules.quantities import fields_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from fairroll_rules.decisions import Decisions
+    from fairroll_rules.decisions import About, Decisions
     from fairroll_rules.dice import Dice, Draw, Face
     from fairroll_rules.quantities import Quantities
 
@@ -459,13 +459,17 @@ def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[Ski
     # Result: "If there is no opposing roll, then the Result is equal to your Success Value."
     difference = own.success_value - (opposing_value or 0)
     result = clamp_result(difference)
-    critical, name = _conclude(decisions, result, own.six, check.great_success, check.zero_result)
+
+    def outcome(critical: bool, name: ResultName) -> SkillOutcome:  # noqa: FBT001  private
+        return SkillOutcome(
+            throw, opposing_throw, peril, opposing_value, difference, result, name, critical, amount(result, critical)
+        )
+
+    critical, name = _conclude(decisions, result, own.six, check, lambda: _skill_text(check, outcome(*_open(result))))
     value = SkillValue(
         result, difference, own.success_value, opposing_value or 0, critical, own.total, own.temporary_fate_dice
     )
-    return value, SkillOutcome(
-        throw, opposing_throw, peril, opposing_value, difference, result, name, critical, amount(result, critical)
-    )
+    return value, outcome(critical, name)
 
 
 def _simple_group_roll(dice: Dice, decisions: Decisions, check: GroupRoll) -> tuple[GroupValue, GroupOutcome]:
@@ -474,9 +478,12 @@ def _simple_group_roll(dice: Dice, decisions: Decisions, check: GroupRoll) -> tu
     member = check.members[roller]
     own, throw = dice.part(_throw, _terms(member), actor=member.name)
     result = own.success_value
-    critical, name = _conclude(decisions, result, own.six, check.great_success, check.zero_result)
-    outcome = GroupOutcome(roller, (throw,), (result,), result, name, critical, amount(result, critical))
-    return GroupValue(result, critical), outcome
+
+    def outcome(critical: bool, name: ResultName) -> GroupOutcome:  # noqa: FBT001  private
+        return GroupOutcome(roller, (throw,), (result,), result, name, critical, amount(result, critical))
+
+    critical, name = _conclude(decisions, result, own.six, check, lambda: _group_text(check, outcome(*_open(result))))
+    return GroupValue(result, critical), outcome(critical, name)
 
 
 def _all_together(dice: Dice, decisions: Decisions, check: GroupRoll) -> tuple[GroupValue, GroupOutcome]:
@@ -490,9 +497,12 @@ def _all_together(dice: Dice, decisions: Decisions, check: GroupRoll) -> tuple[G
     left = cancel(counts)
     result = most_common(left)
     # No six is read here: no single member's dice are the group's. A Great Success may still be taken as a Critical.
-    critical, name = _conclude(decisions, result, False, check.great_success, check.zero_result)
-    outcome = GroupOutcome(None, throws, spread(left), result, name, critical, amount(result, critical))
-    return GroupValue(result, critical), outcome
+
+    def outcome(critical: bool, name: ResultName) -> GroupOutcome:  # noqa: FBT001  private
+        return GroupOutcome(None, throws, spread(left), result, name, critical, amount(result, critical))
+
+    critical, name = _conclude(decisions, result, False, check, lambda: _group_text(check, outcome(*_open(result))))
+    return GroupValue(result, critical), outcome(critical, name)
 
 
 def best_member(check: GroupRoll) -> int:
@@ -532,7 +542,9 @@ def _throw(dice: Dice, decisions: Decisions, terms: Terms) -> tuple[ThrowValue, 
     peril: Face | None = faces[0] if with_peril else None
     rerolled = None
     if multiple is Multiple.CHANGE:
-        rerolled = _change(decisions, standing, change, with_peril and kept[0] == 0)
+        rerolled = _change(
+            decisions, standing, change, with_peril and kept[0] == 0, lambda: _standing(faces, standing, terms)
+        )
     after, triple_after = None, False
     if rerolled is not None:
         new = dice.again(standing[rerolled], Purpose.REROLL)
@@ -584,7 +596,7 @@ def _removed(
     values = tuple([int(faces[at]) for at in positions])
     question, chosen = _removal(values, int(faces[0]) if with_peril else 0, net, policy)
     if question is not None:
-        (answer,) = decisions.ask(question)
+        (answer,) = decisions.ask(question, about=lambda: _thrown(faces, net, with_peril))
         if answer != question.preset:
             chosen = next(
                 known for known in _choices(values, with_peril, net) if _removal_id(known, faces[0]) == answer
@@ -665,10 +677,11 @@ def _change(
     standing: Sequence[Face],
     policy: ChangePolicy,
     peril_first: bool,  # noqa: FBT001  private
+    about: About,
 ) -> int | None:
     """Change: "You may re-roll one of the 3 dice in this roll." Return the place of that die, None for no reroll."""
     question, places = _change_question(tuple([int(face) for face in standing]), peril_first, policy)
-    (answer,) = decisions.ask(question)
+    (answer,) = decisions.ask(question, about=about)
     return places[answer]
 
 
@@ -797,18 +810,23 @@ def _conclude(
     decisions: Decisions,
     result: int,
     six: bool,  # noqa: FBT001  private
-    great_success: GreatSuccessPolicy,
-    zero_result: ZeroResultPolicy,
+    check: SkillRoll | GroupRoll,
+    open_text: Callable[[], Text],
 ) -> tuple[bool, ResultName]:
-    """Return whether the Result is a Critical Hit, and its name."""
+    """Return whether the Result is a Critical Hit, and its name; `open_text` tells the roll before that is decided."""
     critical = is_critical(result, six)
     if result == GREAT_SUCCESS and not critical:
-        (answer,) = decisions.ask(_great_success_question(great_success))
+        (answer,) = decisions.ask(_great_success_question(check.great_success), about=lambda: open_text().line)
         critical = answer == GreatSuccessPolicy.CRITICAL.name
     if result == 0:
-        (answer,) = decisions.ask(_zero_result_question(zero_result))
+        (answer,) = decisions.ask(_zero_result_question(check.zero_result), about=lambda: open_text().line)
         return critical, _ZERO_NAMES[answer]
     return critical, _NAMES[result]
+
+
+def _open(result: int) -> tuple[bool, ResultName]:
+    """Return what a Result that is asked about is before the answer."""
+    return False, ResultName.ZERO_UNDECIDED if result == 0 else ResultName.GREAT_SUCCESS
 
 
 @cache
@@ -1028,6 +1046,20 @@ def _counted(counts: Counts) -> str:
     return ", ".join(words) or "nothing"
 
 
+def _thrown(faces: Sequence[Face], net: int, with_peril: bool) -> str:  # noqa: FBT001  private
+    """Return such as `3d6a1 rolled 5 4 3 2`, to decide by."""
+    peril = ", the first of them the Peril Die" if with_peril else ""
+    return f"3d6{_level(net)} rolled {_numbers(faces)}{peril}"
+
+
+def _standing(faces: Sequence[Face], standing: Sequence[Face], terms: Terms) -> str:
+    """Return such as `3d6a1 rolled 5 4 4 2; 5 4 4 remain and make 13 - 1 = 12`, to decide by."""
+    total, statistic = sum(standing), terms.statistic
+    made = f"{total} {'-' if statistic < 0 else '+'} {abs(statistic)} = {total + statistic}"
+    remain = f"; {_numbers(standing)} remain and make" if terms.net else ":"
+    return f"{_thrown(faces, terms.net, terms.with_peril)}{remain} {made}"
+
+
 def _throw_line(throw: Throw, statistic: int) -> str:
     """Return such as `3d6a1 rolled 5 4 3 2, drop 2: 12 + 0 = 12`."""
     words = f"3d6{_level(throw.net)} rolled {_faces(_rolled(throw))}"
@@ -1146,4 +1178,8 @@ def _has_six(throw: Throw) -> bool:
 
 
 def _faces(dice: Sequence[Die]) -> str:
-    return " ".join([str(die.value) for die in dice])
+    return _numbers([die.value for die in dice])
+
+
+def _numbers(faces: Sequence[int]) -> str:
+    return " ".join([str(int(face)) for face in faces])

@@ -22,7 +22,7 @@ from fairroll_rules.outcome import Die, Fate, Text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from fairroll_rules.decisions import Decisions
+    from fairroll_rules.decisions import About, Decisions
     from fairroll_rules.dice import Dice, Draw, Face
 
 TITLE: Final = "D6 Dungeons"
@@ -265,7 +265,7 @@ def _skill_roll(dice: Dice, decisions: Decisions, check: SkillRoll) -> tuple[Ski
     # Ones are Special: only a 1 on the die itself, whatever the modifier makes of it.
     # Ruling: so an unskilled natural 1 counts as 1 - 1 = 0 and may still be saved or given.
     ones = faces.count(1)
-    chosen, saved, given = _use_of_ones(decisions, ones, check)
+    chosen, saved, given = _use_of_ones(decisions, ones, check, lambda: _before_ones(check, faces, modifier))
     # Ruling: a die is not added to itself. Every natural 1 may be saved or given, also one that is the highest die
     # (1 1 1 saved: result 1, three saved); so of all ones, one that is saved or given counts as the highest.
     added = chosen - 1 if highest == 1 and chosen == ones else chosen
@@ -299,12 +299,12 @@ def terms(roller: _Roller) -> Terms:
     return Terms(roller.skill if skilled else 1, skilled, modifier)
 
 
-def _use_of_ones(decisions: Decisions, ones: int, check: SkillRoll) -> tuple[int, int, int]:
+def _use_of_ones(decisions: Decisions, ones: int, check: SkillRoll, about: About) -> tuple[int, int, int]:
     """Return how many natural 1s are added, saved and given: "you may do one of three things with them"."""
     if ones == 0:
         return 0, 0, 0
     question, uses = _ones_question(ones, check.ones, check.split, check.allow_split)
-    (answer,) = decisions.ask(question)
+    (answer,) = decisions.ask(question, about=about)
     return uses[answer]
 
 
@@ -470,6 +470,14 @@ def _dice_steps(roller: _Roller, outcome: SkillOutcome | MemberOutcome) -> list[
         name, many = ("Advantage", roller.advantage) if roller.advantage else ("Disadvantage", disadvantages)
         steps.append(f"{name}: {outcome.modifier:+d}{', which does not stack' if many > 1 else ''}")
     return steps
+
+
+def _before_ones(check: SkillRoll, faces: Sequence[Face], modifier: int) -> str:
+    """Return such as `3d6 rolled 1 1 5, highest 5 - 1 = 4 against 6`, to decide by: without the ones in question."""
+    added = (modifier, check.saved_ones_spent, check.ones_from_allies)
+    signed = "".join(f" {'-' if number < 0 else '+'} {abs(number)}" for number in added if number)
+    total = f"{max(faces)}{signed}{f' = {max(faces) + sum(added)}' if signed else ''}"
+    return f"{len(faces)}d6 rolled {' '.join(map(str, map(int, faces)))}, highest {total} against {check.difficulty}"
 
 
 def _ones_steps(check: SkillRoll, outcome: SkillOutcome) -> list[str]:

@@ -244,13 +244,16 @@ def _advantage(dice: Dice, decisions: Decisions, check: ResolutionRoll) -> tuple
     if stand.fortune != stand.doom:
         fortune_goes = stand.fortune < stand.doom
     else:
-        fortune_goes = _tie(decisions, check.tie) is TieChoice.FORTUNE
+        fortune_goes = _tie(decisions, check, int(stand.fortune)) is TieChoice.FORTUNE
     return _reroll_fortune(dice, stand, None) if fortune_goes else _reroll_doom(dice, stand, None)
 
 
-def _tie(decisions: Decisions, tie: TieChoice) -> TieChoice:
-    preset = None if tie is TieChoice.ASK else tie.name
-    (chosen,) = decisions.ask(Question("TIE", Who.PLAYER, _TIE_OPTIONS, preset, tie.name))
+def _tie(decisions: Decisions, check: ResolutionRoll, face: int) -> TieChoice:
+    preset = None if check.tie is TieChoice.ASK else check.tie.name
+    (chosen,) = decisions.ask(
+        Question("TIE", Who.PLAYER, _TIE_OPTIONS, preset, check.tie.name),
+        about=lambda: f"Fortune {face}, Doom {face}, Resolution Modifier {resolution_modifier(check):+d}",
+    )
     return TieChoice[chosen]
 
 

@@ -23,7 +23,7 @@ from fairroll_rules.dice import Dice, Draw, Face, Purpose
 from fairroll_rules.errors import CheckError, require_range
 from fairroll_rules.fields import Entries, Range, Utf8, Written, require_fields
 from fairroll_rules.limits import MAX_NAME_BYTES
-from fairroll_rules.outcome import Die, Fate, Text
+from fairroll_rules.outcome import Die, Fate, Text, again_words
 from fairroll_rules.quantities import YES_NO, Quantities, fields_of, words_of
 
 TITLE = "The Meidlands"
@@ -477,12 +477,12 @@ def _roll_side(
         high = _showing(hand, HIGH)
         if not high:
             break
-        hand, rerolled = _reroll(dice, hand, _penalty(decisions, high, policy))
+        hand, rerolled = _reroll(dice, hand, _penalty(decisions, hand, high, policy))
         gone += (rerolled,)
     return hand, gone
 
 
-def _penalty(decisions: Decisions, high: tuple[_Spot, ...], policy: PenaltyPolicy) -> _Spot:
+def _penalty(decisions: Decisions, hand: _Hand, high: tuple[_Spot, ...], policy: PenaltyPolicy) -> _Spot:
     """Choose the die that a penalty rerolls; by default the lowest, and of equals a pool die."""
     if len(high) == 1:
         return high[0]
@@ -491,7 +491,9 @@ def _penalty(decisions: Decisions, high: tuple[_Spot, ...], policy: PenaltyPolic
         by_face.sort(key=lambda spot: (-spot.face, spot.critical))
     options = tuple(spot.option() for spot in high)
     preset = None if policy is PenaltyPolicy.ASK else by_face[0].id
-    (chosen,) = decisions.ask(Question("PENALTY", Who.PLAYER, options, preset, policy.name))
+    (chosen,) = decisions.ask(
+        Question("PENALTY", Who.PLAYER, options, preset, policy.name), about=lambda: _hand_words(hand)
+    )
     return next(spot for spot in high if spot.id == chosen)
 
 
@@ -508,7 +510,9 @@ def _turn(
     preset = None if policy is RerollPolicy.ASK else PASS
     if policy is RerollPolicy.GREEDY:
         preset = _greedy(hand, spots, stakes)
-    (chosen,) = decisions.ask(Question("REROLL", Who.PLAYER, options, preset, policy.name))
+    (chosen,) = decisions.ask(
+        Question("REROLL", Who.PLAYER, options, preset, policy.name), about=lambda: _turn_words(hand)
+    )
     if chosen == PASS:
         return _Turn(hand, passed=True), ()
     hand, gone = _reroll(dice, hand, next(spot for spot in spots if spot.id == chosen))
@@ -566,7 +570,10 @@ def _pick(
     options = _pick_options(known)
     choices = dict(zip([option.id for option in options], known, strict=True))
     preset = None if policy is PickPolicy.ASK else f"PICK_{best[0]}_{best[1]}"
-    (chosen,) = decisions.ask(Question("PICK", Who.PLAYER, options, preset, policy.name))
+    (chosen,) = decisions.ask(
+        Question("PICK", Who.PLAYER, options, preset, policy.name),
+        about=lambda: f"critical dice {_numbers(critical)} for the damage {damage}",
+    )
     return choices[chosen], None
 
 
@@ -782,6 +789,19 @@ def _faces(dice: Sequence[Die], fate: Fate) -> str:
     return " ".join([str(die.value) for die in dice if fate in die.fates])
 
 
+def rows(check: OpposedRoll, draws: Sequence[Draw]) -> tuple[str, ...]:
+    """Return the dice of each side so far, such as `Ann, 3D-1: pool 1 2 5 rerolled into 3 | critical dice 3 3`."""
+    said = again_words(draws)
+    lines = []
+    for name, side in zip(names_of(check), (check.attacker, check.defender), strict=True):
+        pool = pool_of(side)
+        first = [said[index] for index, draw in enumerate(draws) if draw.of is None and draw.actor == name]
+        kinds = (("pool", first[: pool.dice]), ("critical dice", first[pool.dice :]))
+        dice = " | ".join([f"{kind} {', '.join(faces)}" for kind, faces in kinds if faces])
+        lines += [f"{name}, {pool}: {dice}"] * bool(dice)
+    return tuple(lines)
+
+
 def _dice_line(side: SideOutcome) -> str:
     pool = _faces(side.pool, Fate.KEPT) + (f" [{side.extra_die}]" if side.extra_die else "")
     return f"{pool} | {_faces(side.critical_dice, Fate.KEPT)}"
@@ -949,4 +969,17 @@ def _worth(text: str, pair: Sequence[int]) -> str:
 
 
 def _values(dice: Sequence[Die]) -> str:
-    return " ".join([str(die.value) for die in dice])
+    return _numbers([die.value for die in dice])
+
+
+def _numbers(faces: Sequence[int]) -> str:
+    return " ".join([str(int(face)) for face in faces])
+
+
+def _hand_words(hand: _Hand) -> str:
+    """Return such as `pool 1 2 5 | critical dice 3 3`, to decide by."""
+    return f"pool {_numbers(hand.pool)} | critical dice {_numbers(hand.critical)}"
+
+
+def _turn_words(hand: _Hand) -> str:
+    return f"{_hand_words(hand)}, {hand.points} bonus{'' if hand.points == 1 else 'es'} left"
