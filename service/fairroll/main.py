@@ -189,7 +189,10 @@ def _announce(process: _Process, keys: ServiceKeys, *, keys_made: bool) -> None:
         "guard": str(process.settings.guard),
         "root_key": keys.root_public_key.hex(),
     }
-    _LOG.info("fairroll is ready", extra={"fields": fields})
+    if process.readiness.guard_reached:
+        _LOG.info("fairroll is ready", extra={"fields": fields})
+    else:
+        _LOG.warning("fairroll listens, and is not ready without its guard", extra={"fields": fields})
     if keys.development:
         made = "made just now" if keys_made else "found"
         _LOG.warning(

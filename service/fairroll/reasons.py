@@ -476,6 +476,7 @@ GROUPS = (
             "SERVER_NOT_INSTALLED": "To serve, and to find odds, install `fairroll[server]`.",
             "SERVICE_UNREACHABLE": "No service answers there.",
             "SERVICE_UNREADABLE": "What answers there is not fairroll.",
+            "SESSION_NOT_WHOLE": "A request is announced for a whole session, which --session or --after names.",
             "SETTINGS_INVALID": "A setting cannot be read, or contradicts another; the message names each.",
             "SYSTEM_UNKNOWN": "There is no such system; `fairroll systems` lists them.",
             "TENANT_INVALID": "A tenant is 1 to 64 of a-z, A-Z, 0-9, `.`, `_` and `-`, and is not `local`.",

@@ -8,6 +8,7 @@ from typing import Any
 from fairroll.convert import asks, decision_members, draw_members, outcome_members, pending_members
 from fairroll.stream import Stream
 from fairroll.v1 import roll_pb2
+from fairroll_rules.decisions import OpenDecision
 from fairroll_rules.dice import Draw
 from fairroll_rules.limits import MAX_DRAWS
 from fairroll_rules.outcome import Text, again_words, one_line
@@ -100,13 +101,10 @@ def text_members(
 
 def _pending_text(check: object, resolved: Resolved) -> Text:
     """Return what a roll waits for: the dice and decisions so far, and what there is to decide."""
-    draws = (*resolved.earlier, *resolved.draws)
-    rows = getattr(systems()[system_of(check)], "rows", _rows)
-    steps = list(rows(check, draws))
-    steps += [decided_words(each.kind, each.actor, each.option, each.policy) for each in resolved.decisions]
+    steps = so_far(check, resolved)
     waits = []
     for each in resolved.pending:
-        kind = f"{each.question.kind} of {each.actor}" if each.actor else each.question.kind
+        kind = kind_words(each)
         waits.append(kind)
         options = "; ".join(f"{option.id}: {option.meaning}" for option in each.question.options)
         about = f"{each.about}; " if each.about else ""
@@ -115,6 +113,18 @@ def _pending_text(check: object, resolved: Resolved) -> Text:
     if len(resolved.pending) == 1 and resolved.pending[0].about:
         line += f": {resolved.pending[0].about}"
     return Text(line, tuple(steps))
+
+
+def so_far(check: object, resolved: Resolved) -> list[str]:
+    """Return how a roll stands that waits: everyone's dice and what became of each, then the decisions."""
+    rows = getattr(systems()[system_of(check)], "rows", _rows)
+    lines = list(rows(check, (*resolved.earlier, *resolved.draws)))
+    return lines + [decided_words(each.kind, each.actor, each.option, each.policy) for each in resolved.decisions]
+
+
+def kind_words(decision: OpenDecision) -> str:
+    """Return what waits, and for whom where anybody is named: such as `REMOVE of Orc`."""
+    return f"{decision.question.kind} of {decision.actor}" if decision.actor else decision.question.kind
 
 
 def _rows(_: object, draws: Sequence[Draw]) -> Iterable[str]:

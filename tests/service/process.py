@@ -139,7 +139,7 @@ def start_service(folder: Path, *, under: Sequence[str] = (), **settings: str) -
     latest = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < latest:
         for line in read_lines(log):
-            if line["message"] == "fairroll is ready":
+            if line["message"] in ("fairroll is ready", "fairroll listens, and is not ready without its guard"):
                 addresses = {name: line[name] for name in ("grpc", "rest", "admin", "root_key")}
                 return ServiceProcess(process, keys=Path(variables["FAIRROLL_KEYS"]), log=log, **addresses)
         time.sleep(0.02)

@@ -2,12 +2,19 @@
 
 import io
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from fairroll import json_codec
+from fairroll.bundle import parse_bundle
+from fairroll.receipt import parse_record
 from tests.service.cli_run import Run, runner
-from tests.service.process import ServiceProcess
+from tests.service.process import SOURCE_ROOTS, ServiceProcess
 
 PREVIEWED = "No guard: the decider could have previewed this answer."
 SKILL = ("--system", "crossroads", "skill-roll", "advantage=1")
@@ -31,9 +38,9 @@ def test_ask_shows_the_options_at_the_prompt_and_goes_on_to_the_end(
     type_in(monkeypatch, "what?\n0\n" + "1\n" * 20)
     done = run("roll", "--ask", *SKILL[:-1], "advantage=3", "--actor", "Ann", "--save", path)
     assert done.code == 0
-    assert "REMOVE of Ann (0:0), the player decides:" in done.out
-    assert "  1 " in done.out
-    assert done.out.count("one of: 1..") == 2
+    assert "REMOVE of Ann (0:0), the player decides:\n  1 " in done.err
+    assert done.err.count("one of: 1..") == 2
+    assert "> " not in done.out
     assert PREVIEWED in done.out
     verified = run("verify", path, "--root", service.root_key, "--json").json["receipts"][0]
     assert verified["verified"] is True
@@ -52,7 +59,11 @@ def test_what_is_left_open_is_decided_later(
     shown = run("decide", pending, "--json").json["decisions"]
     assert [each["kind"] for each in shown] == ["REMOVE"]
     option = shown[0]["options"][0]["id"]
-    assert option in run("decide", pending).out
+    told = run("decide", pending).out.splitlines()
+    faces = [draw["face"] for draw in json.loads(pending_record(pending))["outcomes"][0]["draws"]]
+    assert told[0] == f"Dice: {', '.join(f'd6={face}' for face in faces)}"
+    assert told[1] == f"REMOVE: 3d6a1 rolled {' '.join(map(str, faces))}"
+    assert told[2:4] == ["REMOVE (0:0), the player decides:", f"  1 {option}: remove {option[-1]}"]
     done = run("decide", pending, "--option", option, "--save", answered)
     assert done.code == 0
     assert PREVIEWED in done.out
@@ -97,3 +108,87 @@ def test_a_policy_that_is_declared_is_not_asked_for(run: Run) -> None:
     record = done.json["record"]
     assert record["outcomes"][0]["status"] == "CHECK_STATUS_RESOLVED"
     assert {each["policy"] for each in record["outcomes"][0]["decisions"]} <= {"LOWEST", "NEVER", "UNDECIDED"}
+
+
+def pending_record(path: Path) -> str:
+    """The record of a bundle, as JSON."""
+    return json_codec.dumps(parse_record(parse_bundle(path.read_bytes()).envelope.payload))
+
+
+def test_what_was_decided_so_far_is_told_before_the_options(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pending = tmp_path / "pending.json"
+    for _ in range(200):
+        type_in(monkeypatch, "1\n")
+        pending.unlink(missing_ok=True)
+        run("roll", "--ask", *SKILL[:-1], "advantage=3", "zero-result=undecided", "--save", pending)
+        if '"PENDING"' in json.dumps(run("decide", pending, "--json").json.get("error", "PENDING")):
+            break
+    lines = run("decide", pending).out.splitlines()
+    assert re.fullmatch(r"decided REMOVE: REMOVE_\d_\d_\d \(answered\)", lines[1])
+    assert lines[-4].startswith("CHANGE (") or lines[-3].startswith("CHANGE (")
+
+
+def test_an_answer_that_could_not_be_kept_is_not_given(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pending = tmp_path / "pending.json"
+    type_in(monkeypatch, "")
+    run("roll", "--ask", *SKILL, "change=never", "zero-result=undecided", "--save", pending)
+    asked: list[str] = []
+    monkeypatch.setattr("fairroll.cli.decide.call", lambda _, path, __: asked.append(path))
+    done = run("decide", pending, "--option", "1", "--save", tmp_path / "nowhere" / "answer.json", "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, "FILE_NOT_WRITTEN")
+    assert asked == []
+
+
+def test_whoever_leaves_the_prompt_is_told_how_to_go_on(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for saved, told in (
+        ((), "`fairroll decide`, from a receipt kept by --save"),
+        (("--save", tmp_path / "a.json"), f"`fairroll decide {tmp_path / 'a.json'}`"),
+    ):
+        type_in(monkeypatch, "")
+        done = run("roll", "--ask", *SKILL[:-1], "advantage=3", *saved)
+        assert done.code == 0
+        assert f"nobody answered, and the roll waits: {told}" in done.err
+
+
+def test_a_script_reads_a_document_for_each_receipt_from_standard_output(service: ServiceProcess) -> None:
+    """A real process with pipes: whatever is said to a person stands on standard error alone."""
+    command = [sys.executable, "-m", "fairroll.cli", "roll", "--ask", "--json", *SKILL[:-1], "advantage=3"]
+    variables = {"PYTHONPATH": os.pathsep.join(SOURCE_ROOTS), "FAIRROLL_SERVER": service.rest}
+    done = subprocess.run(
+        command, input="nonsense\n" + "1\n" * 20, capture_output=True, text=True, timeout=60, check=True, env=variables
+    )
+    documents, rest = [], done.stdout
+    while rest:
+        document, end = json.JSONDecoder().raw_decode(rest)
+        documents.append(document)
+        rest = rest[end:].lstrip("\n")
+    statuses = [each["record"]["outcomes"][0]["status"] for each in documents]
+    assert len(documents) > 1
+    assert set(statuses[:-1]) == {"CHECK_STATUS_PENDING"}
+    assert statuses[-1] == "CHECK_STATUS_RESOLVED"
+    assert "Dice: d6=" in done.stderr
+    assert "REMOVE (0:0), the player decides:\n  1 REMOVE_" in done.stderr
+    assert done.stderr.count("> ") == len(documents)
+
+
+@pytest.mark.parametrize(
+    ("given", "way"),
+    [
+        ((), "--session FILE, or later with --after BUNDLE"),
+        (("--table", "t"), "--session FILE, or later with --after BUNDLE"),
+        (("--table", "t", "--seq", "3", "--previous", "ab" * 32, "--vrf-key-id", "A" * 43), "--after and the receipt"),
+    ],
+)
+def test_what_is_announced_belongs_to_a_whole_session(
+    run: Run, tmp_path: Path, given: tuple[str, ...], way: str
+) -> None:
+    done = run("roll", "d20", *given, "--announce", tmp_path / "request.json", "--json")
+    assert (done.code, done.json["error"]["code"]) == (2, "SESSION_NOT_WHOLE")
+    assert way in done.json["error"]["message"]
+    assert not (tmp_path / "request.json").exists()

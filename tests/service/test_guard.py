@@ -596,6 +596,28 @@ def test_the_command_needs_a_guard(given: str) -> None:
     assert "SETTINGS_INVALID" in done.stderr
 
 
+def test_the_command_makes_no_guard_where_there_is_none(tmp_path: Path) -> None:
+    file = tmp_path / "nothere.db"
+    done = command("guard", "retain", "--idle-days", "1", "--guard", f"sqlite:{file}")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "nothere.db: there is no guard in such a file [FILE_NOT_READ]" in done.stderr
+    assert not file.exists()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_command_says_once_why_the_guard_is_not_reached(kind: str, tmp_path: Path) -> None:
+    """No word of rolls, of which there are none here, and none of the driver's lines."""
+    file = tmp_path / "guard.db"
+    file.write_bytes(b"no database, though a file of that name" * 100)
+    given = f"sqlite:{file}" if kind == "sqlite" else "postgresql://nobody@127.0.0.1:1/none"
+    done = command("guard", "retain", "--idle-days", "1", "--guard", given)
+    assert (done.returncode, done.stdout) == (2, "")
+    (line,) = done.stderr.splitlines()
+    assert "the guard cannot be reached, and not every idle session was closed: " in line
+    assert "rolled" not in line
+    assert not line.endswith(": [GUARD_UNREACHABLE]")
+
+
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "fairroll.cli", *arguments],

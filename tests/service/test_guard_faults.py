@@ -299,6 +299,11 @@ def test_a_service_that_starts_without_its_guard_is_not_serving_until_it_is_ther
     with start_service(tmp_path, guard=f"sqlite:{folder / 'guard.db'}") as service:
         assert healthy(service) == {False}
         assert readiness(service) == (503, "guard unreachable")
+        messages = [line["message"] for line in service.lines() if line["level"] != "INFO"]
+        assert messages[0].startswith("the guard cannot be reached, so nothing is rolled: ")
+        assert not messages[0].endswith(": ")
+        assert "fairroll listens, and is not ready without its guard" in messages
+        assert "fairroll is ready" not in {line["message"] for line in service.lines()}
         folder.mkdir()
         until(lambda: healthy(service) == {True})
         assert readiness(service) == (200, "ready")

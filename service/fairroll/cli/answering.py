@@ -43,15 +43,18 @@ def option_lines(decision: dict[str, Any]) -> list[str]:
 def ask(decisions: Sequence[dict[str, Any]]) -> list[str]:
     """Ask for each decision at the prompt, by number or id; return the ids of the options.
 
+    What is asked goes to standard error: standard output is for what was rolled.
+
     Raises:
         EOFError: nobody answers.
     """
     chosen = []
+    sys.stdout.flush()
     for decision in decisions:
-        print_lines(option_lines(decision))
+        print_lines(option_lines(decision), sys.stderr)
         ids = [option["id"] for option in decision["options"]]
         while (answer := _chosen(_prompt(), ids)) is None:
-            print_lines([f"one of: 1..{len(ids)}, {', '.join(ids)}"])
+            print_lines([f"one of: 1..{len(ids)}, {', '.join(ids)}"], sys.stderr)
         chosen.append(answer)
     return chosen
 
@@ -120,7 +123,7 @@ def _fill(content: dict[str, Any], message: Descriptor) -> None:
 
 
 def _prompt() -> str:
-    print("> ", end="", flush=True)
+    print("> ", end="", file=sys.stderr, flush=True)
     line = sys.stdin.readline()
     if not line:
         raise EOFError

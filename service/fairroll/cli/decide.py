@@ -5,15 +5,18 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from fairroll import json_codec
+from fairroll import files, json_codec
+from fairroll.bundle import Bundle
+from fairroll.chain import Parent, begin_again
 from fairroll.cli import roll
 from fairroll.cli.answering import answer_request, option_lines, options_given, waiting
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
 from fairroll.cli.receipts import parse_receipt
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.envelope import envelope_json
-from fairroll.errors import RequestError
+from fairroll.errors import FairrollError, RequestError
 from fairroll.receipt import parse_record
+from fairroll.replay import kind_words, so_far
 
 _EPILOG = """\
 example:
@@ -46,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show what waits, or answer it."""
+    """Show what waits and how the roll stands, or answer it."""
     bundle = parse_receipt(read_file(options.bundle))
     record = json_codec.to_value(parse_record(bundle.envelope.payload))
     decisions = waiting(record)
@@ -56,6 +59,7 @@ def run(options: argparse.Namespace) -> int:
         if options.json:
             print_json({"decisions": decisions})
         else:
+            print_lines(_standing(bundle))
             print_lines(line for decision in decisions for line in option_lines(decision))
         return EXIT_GOOD
     chosen = options_given(decisions, options.option)
@@ -69,6 +73,9 @@ def run(options: argparse.Namespace) -> int:
     if options.announce is not None:
         roll.announce(options.announce, request, as_json=options.json)
         return EXIT_GOOD
+    # First, so that an answer that was given can also be kept.
+    if options.save is not None:
+        files.require_writable(options.save)
     key_list = None if options.save is None else roll.fetch_key_list(options.server)
     try:
         answer = call(options.server, "/v1/rolls", request)
@@ -81,3 +88,17 @@ def run(options: argparse.Namespace) -> int:
         if not options.json:
             print_lines([f"saved     {options.save}"])
     return EXIT_GOOD
+
+
+def _standing(bundle: Bundle) -> list[str]:
+    """Return how the roll stands that waits: dice, decisions, and what each question is about.
+
+    Told by the rules from what the receipts record; whether they are genuine is for `fairroll verify` to say.
+    """
+    try:
+        parents = [Parent(each.digest, parse_record(each.payload)) for each in (*bundle.chain, bundle.envelope)]
+        begun = begin_again(parents)
+    except FairrollError as error:
+        return [f"the dice are not told, since these rules do not give them again: {error.message}"]
+    roll_ = begun.segments[-1]
+    return so_far(begun.check, roll_) + [f"{kind_words(each)}: {each.about}" for each in roll_.pending if each.about]

@@ -1,11 +1,19 @@
 """`fairroll guard`: what an operator does with the store that lets a seq be used once."""
 
+from __future__ import annotations
+
 import argparse
 import asyncio
+import logging
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fairroll.cli.output import EXIT_GOOD, print_json
-from fairroll.errors import ServiceError
+from fairroll.errors import KeyFileError, ServiceError
+
+if TYPE_CHECKING:
+    from fairroll.guard.claims import Guard
 
 _DAY_SECONDS = 24 * 60 * 60
 
@@ -28,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Retain, and say how many sessions were closed."""
-    closed = asyncio.run(_retain(options.guard, options.idle_days * _DAY_SECONDS))
+    closed = asyncio.run(_retain(_guard_at(options.guard), options.idle_days * _DAY_SECONDS))
     if options.json:
         print_json({"closed": closed})
     else:
@@ -36,21 +44,39 @@ def run(options: argparse.Namespace) -> int:
     return EXIT_GOOD
 
 
-async def _retain(place: str, idle_seconds: int) -> int:
+def _guard_at(place: str) -> Guard:
+    """Return the guard that is at a place, which is not opened yet."""
     try:
         from fairroll.guard.places import open_guard
         from fairroll.settings import parse_guard
     except ModuleNotFoundError as error:
         raise ServiceError("SERVER_NOT_INSTALLED", "install fairroll[server]", value=error.name or "") from None
     try:
-        guard = open_guard(parse_guard(place))
+        named = parse_guard(place)
     except ValueError as error:
         raise _invalid(str(error)) from None
+    if named.kind == "sqlite" and not Path(named.place).is_file():
+        # Opening it would make an empty one, in which nothing is idle.
+        raise KeyFileError("FILE_NOT_READ", f"{named.place}: there is no guard in such a file", field="--guard")
+    guard = open_guard(named)
     if guard is None:
         raise _invalid("there is no guard: name one")
+    return guard
+
+
+async def _retain(guard: Guard, idle_seconds: int) -> int:
+    from fairroll.guard.claims import cause_of
+
+    # What the driver's pool logs of each try is in the error, once.
+    logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
     try:
         await guard.open()
         return await guard.retain(idle_seconds)
+    except ServiceError as error:
+        if error.reason != "GUARD_UNREACHABLE":
+            raise
+        message = f"the guard cannot be reached, and not every idle session was closed: {cause_of(error)}"
+        raise ServiceError(error.reason, message, field="--guard") from error
     finally:
         await guard.close()
 

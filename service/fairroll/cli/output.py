@@ -6,7 +6,7 @@ import sys
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from fairroll.errors import FairrollError, KeyFileError, VerificationError
 from fairroll.files import MAX_FILE_BYTES, read
@@ -20,10 +20,10 @@ _HEX = re.compile(r"[0-9A-Fa-f]{32,}")
 """What is meant as a key, though it may be one digit short, and is no file."""
 
 
-def print_lines(lines: Iterable[str]) -> None:
+def print_lines(lines: Iterable[str], file: TextIO | None = None) -> None:
     """Print lines in which a name from outside can neither break a line nor steer the terminal."""
     for line in lines:
-        print(printable(line))
+        print(printable(line), file=file)
 
 
 def printable(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
@@ -58,10 +59,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ask",
         action="store_true",
-        help="answer decisions at the prompt; policies that are not given ask, and without --table a new one is made",
+        help="answer decisions at the prompt, which is on standard error; policies that are not given ask, and without "
+        "--table a new one is made",
     )
     parser.add_argument("--save", type=Path, metavar="FILE", help="write the bundle: envelope, chain, signed key list")
-    parser.add_argument("--json", action="store_true", help="print the service's whole answer as JSON")
+    parser.add_argument(
+        "--json", action="store_true", help="print the service's whole answer as JSON; with --ask one for each receipt"
+    )
 
 
 def add_request_options(parser: argparse.ArgumentParser) -> None:
@@ -147,13 +151,18 @@ def run(options: argparse.Namespace) -> int:
             decisions = waiting(answer["record"])
             if not (options.ask and decisions):
                 break
+            if options.json:
+                print_lines((line for text in answer["texts"] for line in text["plain"].splitlines()), sys.stderr)
             request = answer_request(answer["record"], digests, chain, ask(decisions))
     except RefusedError as error:
         notation = options.what[0] if len(options.what) == 1 and not options.system else ""
         print_error(error, as_json=options.json, text=notation)
         return EXIT_NO
     except EOFError:
-        pass  # nobody answers now: what was saved can be answered later
+        later = (
+            f"`fairroll decide {options.save}`" if options.save else "`fairroll decide`, from a receipt kept by --save,"
+        )
+        print_lines(["", f"nobody answered, and the roll waits: {later} answers it later"], sys.stderr)
     if key_list is not None and not options.json:
         print_lines([f"saved     {options.save}"])
     return EXIT_GOOD
@@ -196,10 +205,18 @@ def announce(path: Path, request: dict[str, Any], *, as_json: bool) -> None:
     """Write a request of a whole session for all to see, so that owners of chains give their values for it.
 
     Raises:
-        RequestError: its session is not whole, so that nobody could tell for what a value would be given.
+        WrongUseError: SESSION_NOT_WHOLE, no session is named, so that nobody could tell for what a value would
+            be given.
+        RequestError: the session that is named is not whole.
         KeyFileError: the file exists, or cannot be written.
     """
     message = json_codec.loads(roll_pb2.RollRequest, to_text(request))
+    # A table, or none, does not make a session whole: who rolls, and with which key, the service would fill in.
+    if not message.session.origin:
+        way = "--after and the receipt before it" if message.seq else "--session FILE, or later with --after BUNDLE"
+        raise WrongUseError(
+            "SESSION_NOT_WHOLE", f"--announce needs a whole session: name it with {way}", field="--announce"
+        )
     read_session(message.session)
     value = json_codec.to_value(message)
     files.create(path, to_text(value) + b"\n", _BUNDLE_MODE)

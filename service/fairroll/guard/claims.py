@@ -138,3 +138,9 @@ def unreachable(error: BaseException) -> ServiceError:
     failure = ServiceError("GUARD_UNREACHABLE", "the guard cannot be reached, so nothing was rolled; ask again")
     failure.__cause__ = error
     return failure
+
+
+def cause_of(failure: BaseException) -> str:
+    """Return what is behind a failure, in one line: some causes have no words of their own, only a name."""
+    cause = failure.__cause__ or failure
+    return " ".join(str(cause).split()) or type(cause).__name__

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable
 
 from fairroll.errors import FairrollError
-from fairroll.guard.claims import Guard
+from fairroll.guard.claims import Guard, cause_of
 
 SECONDS = 1.0
 
@@ -56,5 +56,5 @@ class GuardWatch:
         if failure is None:
             _LOG.warning("the guard is reached again")
         else:
-            _LOG.error("the guard cannot be reached, so nothing is rolled: %s", failure.__cause__ or failure.message)
+            _LOG.error("the guard cannot be reached, so nothing is rolled: %s", cause_of(failure))
         await self._tell(reached)
