@@ -157,7 +157,10 @@ def load_settings() -> Settings:
     try:
         return Settings()
     except ValidationError as error:
-        wrong = [f"FAIRROLL_{'_'.join(map(str, each['loc'])).upper()}: {each['msg']}" for each in error.errors()]
+        wrong = [
+            f"FAIRROLL_{'_'.join(map(str, each['loc'])).upper()}: {each['msg'].removeprefix('Value error, ')}"
+            for each in error.errors()
+        ]
         raise SettingsError("SETTINGS_INVALID", "; ".join(wrong)) from None
 
 

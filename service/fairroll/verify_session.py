@@ -243,7 +243,7 @@ def _answers(ordered: Sequence[Verified], records: Mapping[str, roll_pb2.RollRec
 def _branches(answers: Mapping[int, Sequence[Verified]]) -> Iterable[Finding]:
     for seq, given in answers.items():
         if len(given) > 1:
-            at = " and ".join(str(each.record.request.seq) for each in given)
+            at = " and ".join(dict.fromkeys(str(each.record.request.seq) for each in given))
             yield Finding(
-                "BRANCH", seq, f"the pending receipt of seq {seq} was answered {len(given)} times: at seq {at}"
+                "BRANCH", seq, f"the pending receipt of seq {seq} was answered {len(given)} times, at seq {at}"
             )

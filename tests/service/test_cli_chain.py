@@ -155,7 +155,7 @@ def test_an_owner_gives_nothing_for_what_was_not_offered_or_not_shown(game: Game
     for arguments, code, reason in (
         ((request, *root), 2, "KEY_LIST_MISSING"),
         ((request, *root, "--keys", game.service.keys / "key-list.json"), 2, "OFFER_NOT_SHOWN"),
-        ((request, *root, "--keys", game.path("offer.json")), 1, "UNKNOWN_FIELD"),
+        ((request, *root, "--keys", game.path("offer.json")), 2, "KEY_LIST_UNREADABLE"),
         ((request, "--root", "ab" * 32, "--keys", game.service.keys / "key-list.json"), 1, "UNKNOWN_KEY"),
         ((game.path("nowhere"), *root, "--keys", game.service.keys / "key-list.json"), 2, "FILE_NOT_READ"),
     ):
@@ -209,7 +209,8 @@ def test_what_is_announced_is_of_a_whole_session_and_overwrites_nothing(game: Ga
     assert "[FILE_EXISTS]" in again.err
     assert request.read_bytes() == before
     one_off = game.run("roll", "d6", "--announce", game.path("one-off.json"))
-    assert one_off.code == 1
+    assert one_off.code == 2
+    assert "[SESSION_NOT_WHOLE]" in one_off.err
     assert not game.path("one-off.json").exists()
 
 

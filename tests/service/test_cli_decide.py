@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from fairroll import json_codec
 from fairroll.bundle import parse_bundle
 from fairroll.receipt import parse_record
 from tests.service.cli_run import Run, runner
@@ -55,15 +54,16 @@ def test_what_is_left_open_is_decided_later(
 ) -> None:
     pending, answered = tmp_path / "pending.json", tmp_path / "answered.json"
     type_in(monkeypatch, "")
-    assert run("roll", "--ask", *SKILL, "change=never", "zero-result=undecided", "--save", pending).code == 0
+    declared = ("change=never", "zero-result=undecided", "great-success=benefit")
+    assert run("roll", "--ask", *SKILL[:-1], "advantage=3", *declared, "--save", pending).code == 0
     shown = run("decide", pending, "--json").json["decisions"]
     assert [each["kind"] for each in shown] == ["REMOVE"]
     option = shown[0]["options"][0]["id"]
     told = run("decide", pending).out.splitlines()
-    faces = [draw["face"] for draw in json.loads(pending_record(pending))["outcomes"][0]["draws"]]
+    faces = pending_faces(pending)
     assert told[0] == f"Dice: {', '.join(f'd6={face}' for face in faces)}"
-    assert told[1] == f"REMOVE: 3d6a1 rolled {' '.join(map(str, faces))}"
-    assert told[2:4] == ["REMOVE (0:0), the player decides:", f"  1 {option}: remove {option[-1]}"]
+    assert told[1] == f"REMOVE: 3d6a3 rolled {' '.join(map(str, faces))}"
+    assert told[2:4] == ["REMOVE (0:0), the player decides:", f"  1 {option}: remove {option[7:].replace('_', ' ')}"]
     done = run("decide", pending, "--option", option, "--save", answered)
     assert done.code == 0
     assert PREVIEWED in done.out
@@ -110,20 +110,21 @@ def test_a_policy_that_is_declared_is_not_asked_for(run: Run) -> None:
     assert {each["policy"] for each in record["outcomes"][0]["decisions"]} <= {"LOWEST", "NEVER", "UNDECIDED"}
 
 
-def pending_record(path: Path) -> str:
-    """The record of a bundle, as JSON."""
-    return json_codec.dumps(parse_record(parse_bundle(path.read_bytes()).envelope.payload))
+def pending_faces(path: Path) -> list[int]:
+    """The faces of the one check of a bundle."""
+    record = parse_record(parse_bundle(path.read_bytes()).envelope.payload)
+    return [draw.face for draw in record.outcomes[0].draws]
 
 
 def test_what_was_decided_so_far_is_told_before_the_options(
     run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     pending = tmp_path / "pending.json"
-    for _ in range(200):
+    for _ in range(200):  # until a double was left, of which one die may change
         type_in(monkeypatch, "1\n")
         pending.unlink(missing_ok=True)
         run("roll", "--ask", *SKILL[:-1], "advantage=3", "zero-result=undecided", "--save", pending)
-        if '"PENDING"' in json.dumps(run("decide", pending, "--json").json.get("error", "PENDING")):
+        if run("decide", pending).code == 0:
             break
     lines = run("decide", pending).out.splitlines()
     assert re.fullmatch(r"decided REMOVE: REMOVE_\d_\d_\d \(answered\)", lines[1])
@@ -141,6 +142,13 @@ def test_an_answer_that_could_not_be_kept_is_not_given(
     done = run("decide", pending, "--option", "1", "--save", tmp_path / "nowhere" / "answer.json", "--json")
     assert (done.code, done.json["error"]["code"]) == (2, "FILE_NOT_WRITTEN")
     assert asked == []
+
+
+def test_a_file_that_is_no_receipt_is_named(run: Run, tmp_path: Path) -> None:
+    note = tmp_path / "note.json"
+    note.write_text("no receipt")
+    for arguments in (("decide", note), ("roll", "d20", "--after", note), ("roll", "d20", "--cite", note)):
+        assert f"{note}: not JSON as it is required here [JSON_INVALID]" in run(*arguments).err
 
 
 def test_whoever_leaves_the_prompt_is_told_how_to_go_on(

@@ -321,13 +321,27 @@ def test_a_folder_is_a_session(run: Run, scene: Table, root: Path, tmp_path: Pat
     assert answer["sessions"][0]["head"] == scene.receipts[-1].digest
 
 
+def test_the_files_of_a_folder_are_told_as_people_count(run: Run, scene: Table, root: Path, tmp_path: Path) -> None:
+    held = bundles(scene.receipts)
+    for number in (1, 2, 10):
+        (tmp_path / f"{number}.json").write_bytes(format_bundle(held[0]))
+    told = run("verify", tmp_path, "--root", root).out.splitlines()
+    assert [Path(line.split(":")[0]).name for line in told[:3]] == ["1.json", "2.json", "10.json"]
+
+
+def test_two_answers_at_one_seq_are_told_with_one_seq(run: Run, root: Path, tmp_path: Path) -> None:
+    table, second = branched(at_one_seq=True)
+    told = run("verify", folder_of(tmp_path, bundles([*table.receipts, second])), "--root", root).out
+    assert "BRANCH at seq 0: the pending receipt of seq 0 was answered 2 times, at seq 1\n" in told
+
+
 def test_a_receipt_a_line_is_a_session_and_a_branch_is_named(run: Run, root: Path, tmp_path: Path) -> None:
     table, second = branched(at_one_seq=False)
     lines = tmp_path / "scene.jsonl"
     lines.write_bytes(b"\n".join(format_bundle(each) for each in bundles([*table.receipts, second])) + b"\n")
     done = run("verify", lines, "--root", root)
     assert done.code == 1
-    assert "BRANCH at seq 0: the pending receipt of seq 0 was answered 2 times: at seq 1 and 2" in done.out
+    assert "BRANCH at seq 0: the pending receipt of seq 0 was answered 2 times, at seq 1 and 2" in done.out
     assert "NOT VERIFIED" in done.out
     assert PREVIEWED in done.out
 

@@ -571,9 +571,9 @@ def _branches(answers: Iterable[tuple[int, int]]) -> Iterator[Finding]:
     for seq, group in groupby(answers, key=lambda each: each[0]):
         given = [answer for _, answer in group]
         if len(given) > 1:
-            at = " and ".join(map(str, given[:10]))
+            at = " and ".join(dict.fromkeys(map(str, given[:10])))
             yield Finding(
-                "BRANCH", seq, f"the pending receipt of seq {seq} was answered {len(given)} times: at seq {at}"
+                "BRANCH", seq, f"the pending receipt of seq {seq} was answered {len(given)} times, at seq {at}"
             )
 
 

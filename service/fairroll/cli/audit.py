@@ -17,7 +17,8 @@ from fairroll.audit.page import page
 from fairroll.audit.pool import cores
 from fairroll.cli.mine import add_mine, read_mine
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_lines, read_root_key
-from fairroll.cli.verify import key_list_of, read_digest
+from fairroll.cli.receipts import key_list_at
+from fairroll.cli.verify import read_digest
 from fairroll.errors import KeyFileError, WrongUseError
 from fairroll.trust import TrustFile
 
@@ -83,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
         require_scipy()
     terms = Terms(
         read_root_key(options.root),
-        None if options.keys is None else key_list_of(options.keys),
+        None if options.keys is None else key_list_at(options.keys),
         frozenset(options.saved),
         values=bool(reports),
     )

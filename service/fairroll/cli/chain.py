@@ -8,7 +8,7 @@ from pathlib import Path
 from fairroll import hashing, json_codec
 from fairroll.cli.mine import add_mine, read_mine
 from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file, read_root_key
-from fairroll.cli.receipts import parse_key_list, parse_receipt
+from fairroll.cli.receipts import key_list_at, receipt_at
 from fairroll.co_seed import Announced, new_chain, read_chain, reveal
 from fairroll.errors import RequestError, WrongUseError
 from fairroll.key_list import KeyList, KeyStatus, KeyUse
@@ -85,10 +85,10 @@ def _show(options: argparse.Namespace) -> None:
 
 def _reveal(options: argparse.Namespace) -> None:
     root, mine = read_root_key(options.root), read_mine(options.mine)
-    given = None if options.keys is None else parse_key_list(read_file(options.keys))
+    given = None if options.keys is None else key_list_at(options.keys)
     before = None
     if options.receipt is not None:
-        bundle = parse_receipt(read_file(options.receipt))
+        bundle = receipt_at(options.receipt)
         before = verify(bundle, root, key_list=given)
     if given is None and before is None:
         raise WrongUseError("KEY_LIST_MISSING", "name the service's key list with --keys", field="--keys")

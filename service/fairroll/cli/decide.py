@@ -10,8 +10,8 @@ from fairroll.bundle import Bundle
 from fairroll.chain import Parent, begin_again
 from fairroll.cli import roll
 from fairroll.cli.answering import answer_request, option_lines, options_given, waiting
-from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
-from fairroll.cli.receipts import parse_receipt
+from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines
+from fairroll.cli.receipts import receipt_at
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.envelope import envelope_json
 from fairroll.errors import FairrollError, RequestError
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show what waits and how the roll stands, or answer it."""
-    bundle = parse_receipt(read_file(options.bundle))
+    bundle = receipt_at(options.bundle)
     record = json_codec.to_value(parse_record(bundle.envelope.payload))
     decisions = waiting(record)
     if not decisions:

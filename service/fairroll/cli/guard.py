@@ -87,5 +87,5 @@ def _invalid(message: str) -> ServiceError:
 
 def _days(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 5:
-        raise argparse.ArgumentTypeError("write a number of days")
+        raise argparse.ArgumentTypeError("write a number of days, 0 to 99999")
     return int(text)

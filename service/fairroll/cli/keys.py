@@ -9,16 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_file, read_root_key
-from fairroll.cli.receipts import parse_key_list
-from fairroll.errors import KeyFileError, RequestError, WrongUseError
+from fairroll.cli.output import EXIT_GOOD, print_json, print_lines, read_root_key
+from fairroll.cli.receipts import key_list_at
+from fairroll.errors import RequestError, WrongUseError
 from fairroll.key_list import KeyList, KeyStatus
 from fairroll.keys import ROOT_SEED_FILE, init_keys, read_key_list, rotate_keys, seeds_held, set_key_status
 from fairroll.trust import TrustFile
 from fairroll.verify import judge_key_list
 
 if TYPE_CHECKING:
-    from fairroll.envelope import Envelope
+    pass
 
 DEFAULT_KEYS = "var/keys"
 
@@ -129,14 +129,7 @@ def _list(options: argparse.Namespace) -> None:
         raise WrongUseError("ROOT_KEY_INVALID", "a list is judged by a root key: name it with --root", field="--root")
     root = read_root_key(options.root)
     trust = None if options.trust is None else TrustFile(options.trust)
-    _show(options, judge_key_list(None, root, _given(options.keys), trust), root)
-
-
-def _given(name: str) -> Envelope:
-    try:
-        return parse_key_list(read_file(name))
-    except RequestError as error:
-        raise KeyFileError("KEY_LIST_UNREADABLE", f"{name} is no signed key list", field=error.field) from error
+    _show(options, judge_key_list(None, root, key_list_at(options.keys), trust), root)
 
 
 def _root_seed(options: argparse.Namespace) -> Path:

@@ -17,7 +17,7 @@ from fairroll.cli.answering import answer_request, ask, notes, set_policies_to_a
 from fairroll.cli.check_words import check_of
 from fairroll.cli.notation_options import add_notation_options, notation_check
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, print_error, print_json, print_lines, read_file
-from fairroll.cli.receipts import parse_receipt
+from fairroll.cli.receipts import receipt_at
 from fairroll.cli.rest_client import RefusedError, call
 from fairroll.enums import with_full_names
 from fairroll.envelope import envelope_json, envelope_of
@@ -269,7 +269,7 @@ def following(name: str) -> dict[str, Any]:
     if sealed is not None:
         session, seq, digest = sealed.request.session, sealed.request.seq, sealed.digest
     else:
-        envelope = parse_receipt(read_file(name)).envelope
+        envelope = receipt_at(name).envelope
         record = parse_record(envelope.payload)
         session, seq, digest = record.session, record.request.seq, envelope.digest
     return {"session": json_codec.to_value(session), "seq": str(seq + 1), "previous": digest}
@@ -282,7 +282,7 @@ def _cited(given: Sequence[str]) -> tuple[list[str], list[dict[str, object]]]:
         if is_digest(name):
             digests.append(name)
         else:
-            envelope = parse_receipt(read_file(name)).envelope
+            envelope = receipt_at(name).envelope
             digests.append(envelope.digest)
             envelopes.append(envelope_json(envelope))
     return digests, envelopes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from fairroll.cli.receipts import parse_receipt
 from fairroll.errors import FairrollError, KeyFileError, RequestError
 
 _LINES = ".jsonl"
+_NUMBER = re.compile(r"([0-9]+)")
 
 
 def holds_sessions(name: str) -> bool:
@@ -30,7 +32,8 @@ def read_receipts(names: Sequence[str]) -> list[tuple[str, Bundle | FairrollErro
 def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError, bool]]:
     """Yield names and texts, and whether a text has its end: a last line without one may have been cut."""
     if name != "-" and Path(name).is_dir():
-        files = sorted(path for path in Path(name).iterdir() if path.suffix in (".json", _LINES) and path.is_file())
+        held = (path for path in Path(name).iterdir() if path.suffix in (".json", _LINES) and path.is_file())
+        files = sorted(held, key=_by_number)
         if not files:
             yield name, KeyFileError("FILE_NOT_READ", f"{name} has no .json and no .jsonl file", field=name), True
         for path in files:
@@ -51,6 +54,12 @@ def _texts(name: str) -> Iterable[tuple[str, bytes | FairrollError, bool]]:
         yield name, KeyFileError("FILE_NOT_READ", f"{name} has no receipt", field=name), True
     for number, line in lines:
         yield f"{name}:{number}", line, line.endswith(b"\n")
+
+
+def _by_number(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """Order names as people count: 2.json is before 10.json."""
+    parts = [(int(part), "") if _NUMBER.fullmatch(part) else (-1, part) for part in _NUMBER.split(path.name)]
+    return parts, path.name
 
 
 def _parsed(name: str, text: bytes | FairrollError, *, whole: bool) -> Bundle | FairrollError | None:

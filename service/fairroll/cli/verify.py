@@ -13,7 +13,7 @@ from fairroll.bundle import Bundle
 from fairroll.cli import verify_report
 from fairroll.cli.mine import add_mine, read_mine
 from fairroll.cli.output import EXIT_GOOD, EXIT_NO, EXIT_USE, print_json, print_lines, read_file, read_root_key
-from fairroll.cli.receipts import parse_key_list, parse_receipt
+from fairroll.cli.receipts import key_list_at, parse_receipt
 from fairroll.cli.session_files import holds_sessions, read_receipts
 from fairroll.envelope import Envelope
 from fairroll.errors import FairrollError, KeyFileError, RequestError, VerificationError
@@ -134,7 +134,7 @@ def run(options: argparse.Namespace) -> int:
     """Verify each receipt and report on it."""
     judge = Judge(
         read_root_key(options.root),
-        None if options.keys is None else key_list_of(options.keys),
+        None if options.keys is None else key_list_at(options.keys),
         None if options.trust is None else TrustFile(options.trust),
         options.saved,
     )
@@ -187,18 +187,6 @@ def _verify_sessions(judge: Judge, options: argparse.Namespace) -> int:
     if code != EXIT_GOOD and not options.json:
         print_lines(["", verify_report.closing_line(reports, sessions)])
     return code
-
-
-def key_list_of(name: str) -> Envelope:
-    """Read a signed key list from a file that a person named.
-
-    Raises:
-        KeyFileError: it cannot be read, or is none.
-    """
-    try:
-        return parse_key_list(read_file(name))
-    except RequestError as error:
-        raise KeyFileError("KEY_LIST_UNREADABLE", f"{name} is no signed key list", field=error.field) from error
 
 
 def read_digest(text: str) -> str:

@@ -136,9 +136,7 @@ def _why(report: Report) -> str:
 
 def lines(report: Report) -> list[str]:
     """Return a report for people."""
-    steps = (
-        f"  {step['number']} {step['name']:<10} {_MARKS[step['result']]:<7} {step['detail']}" for step in _steps(report)
-    )
+    steps = (f"  {step['number']} {step['name']:<10} {_marked(step)}" for step in _steps(report))
     shown = [report.name, *steps]
     if report.verified is not None:
         shown += _verified_lines(report.verified)
@@ -147,6 +145,11 @@ def lines(report: Report) -> list[str]:
         where = "NOT READ" if failed is None else f"REFUSED at step {failed[0]}, {failed[1]}"
         shown += [f"  {where}: {report.error.message} [{report.error.reason}]"]
     return shown
+
+
+def _marked(step: dict[str, Any]) -> str:
+    mark, detail = _MARKS[step["result"]], str(step["detail"])
+    return detail if detail.startswith(mark) else f"{mark:<7} {detail}"
 
 
 def _verified_lines(verified: Verified) -> Iterable[str]:
@@ -163,7 +166,7 @@ def _verified_lines(verified: Verified) -> Iterable[str]:
         check = request.checks[index] if index < len(request.checks) else roll_pb2.Check()
         named = "".join(f", {name}" for name in (check.actor, check.label) if name)
         yield f"  check {index + 1}: {outcome.engine}{named}"
-        yield f"    dice  {_dice(outcome.draws)}"
+        yield f"    dice  {_dice(outcome)}"
         if index < len(texts):
             yield from (f"    {line}" for line in texts[index].plain.splitlines())
         yield from (f"      {line}" for line in decided_lines(outcome.decisions))
@@ -179,8 +182,10 @@ def _key_lines(receipts: Sequence[Verified]) -> Iterable[str]:
         yield f"  REVOKED KEY: {what} only because you saved the digest before."
 
 
-def _dice(draws: Iterable[roll_pb2.Draw]) -> str:
-    return ", ".join(_die(draw) for draw in draws) or "none"
+def _dice(outcome: roll_pb2.CheckOutcome) -> str:
+    if not outcome.draws and outcome.earlier_draws:
+        return "none after those of the receipts before"
+    return ", ".join(_die(draw) for draw in outcome.draws) or "none"
 
 
 def _die(draw: roll_pb2.Draw) -> str:
